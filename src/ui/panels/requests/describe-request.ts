@@ -40,6 +40,8 @@ const STATES: Readonly<Record<Exclude<RequestStatus, 'finished'>, string>> = {
   failed: 'Failed',
 };
 
+const JSON_TEXT = /^\s*[[{][^]*[\]}]\s*$/;
+
 function describeEnd(request: EndedRequest, contextLength = Infinity): string {
   const { isStopped, numOutputTokens, generatedTexts = [] } = request;
   // The reason is the first one's alone.
@@ -48,20 +50,11 @@ function describeEnd(request: EndedRequest, contextLength = Infinity): string {
   if (cut === 'context') return `Context full (${describeContext(request, contextLength)})`;
   if (cut === 'limit') return `Cut at ${countTokens(numOutputTokens)}`;
   if (isStopped === undefined) return 'Done';
-  if (isStopped) return isJson(generatedTexts[0]) ? 'Done: the JSON is complete' : 'Done: stop string';
+  // A shape ends a text as a stop string does.
+  if (isStopped)
+    return `Done: ${JSON_TEXT.test(generatedTexts[0] ?? '') ? 'the JSON is complete' : 'stop string'}`;
   // The end token alone.
   return numOutputTokens === 1 ? 'Done: the model ends here' : 'Done: end of text';
-}
-
-/** A shape ends a text as a stop string does. */
-function isJson(text = ''): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** One line; a figure is left out until it is known. */

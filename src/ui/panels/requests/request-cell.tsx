@@ -5,7 +5,7 @@ import { shallow } from 'zustand/shallow';
 import type { RequestId } from '../../../client/index.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
-import { describeOwner, isOfJob } from '../slots/describe-bar.ts';
+import { describeOwner, isOfJob } from '../slots/describe-owner.ts';
 import { tabColor } from '../slots/tab-colors.ts';
 import { hasMotion } from './motion.ts';
 import { isActive } from '../../state/request-view.ts';

@@ -61,7 +61,7 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
         </Button>
       )}
       {isOfTrial && (
-        <Button variant="small" title="The charts show the last trial" onClick={() => showPrompts(store)}>
+        <Button variant="small" onClick={() => showPrompts(store)}>
           Charts of these texts
         </Button>
       )}

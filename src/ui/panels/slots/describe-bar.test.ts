@@ -2,17 +2,20 @@ import { describe, expect, it } from 'vitest';
 
 import type { ClientId } from '../../../client/index.ts';
 import { createBar } from '../../testing/test-support.ts';
-import { describeBar, describeOwner, sendersOf } from './describe-bar.ts';
+import { describeBar, sendersOf } from './describe-bar.ts';
+import { describeOwner } from './describe-owner.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-const other = '07c3d2aa' as ClientId;
+const idOfClient = (name: string): ClientId => name as ClientId;
+const other = idOfClient('07c3d2aa');
 const OWN = { clientId: undefined, ordinal: 7, prompt: 'Once' };
 const FOREIGN = { clientId: other, ordinal: undefined, prompt: 'Once' };
 const OVER_HTTP = { ...FOREIGN, isHttp: true } as const;
 
 describe('whose request a bar is', () => {
-  it('is its number in this tab, else the tab or HTTP', () => {
-    expect([OWN, FOREIGN, OVER_HTTP].map(describeOwner)).toEqual(['#7', 'tab 07c3', 'HTTP']);
+  it('is its number in this tab, else the tab, HTTP or a job', () => {
+    const ofJob = { ...FOREIGN, clientId: idOfClient('jobs') };
+    expect([OWN, FOREIGN, OVER_HTTP, ofJob].map(describeOwner)).toEqual(['#7', 'tab 07c3', 'HTTP', 'job']);
   });
 
   it('is listed once for each sender in view, this tab first', () => {

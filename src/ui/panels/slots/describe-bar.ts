@@ -1,23 +1,7 @@
 import { formatCount, formatMs } from '../../parts/format.ts';
-import type { BarOwner, SlotBar } from '../../state/slot-history.ts';
+import type { SlotBar } from '../../state/slot-history.ts';
+import { describeOwner, describeSender } from './describe-owner.ts';
 import { tabColor } from './tab-colors.ts';
-
-/** A short name of a request; another tab's is the same in every tab. */
-export function describeOwner(owner: Omit<BarOwner, 'prompt'> | undefined): string {
-  if (!owner) return 'request';
-  return owner.clientId === undefined ? `#${owner.ordinal}` : describeSender(owner);
-}
-
-function describeSender({ clientId, isHttp }: Pick<BarOwner, 'clientId' | 'isHttp'>): string {
-  if (clientId === undefined) return 'this tab';
-  if (isOfJob(clientId)) return 'job';
-  return isHttp ? 'HTTP' : `tab ${clientId.slice(0, 4)}`;
-}
-
-/** The worker sends the rows of jobs, as a client of this name. */
-export function isOfJob(clientId: string): boolean {
-  return clientId === 'jobs';
-}
 
 export interface Sender {
   readonly name: string;
