@@ -1,7 +1,7 @@
 import { lengthOfChat, type ChatMessage } from '../src/protocol/chat.ts';
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { loadModel, STATE_CHATS, test } from './support/hub-test.ts';
-import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
+import { loadModel, DECODER_CHATS, test } from './support/hub-test.ts';
+import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, expect } from './support/test.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
 const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
@@ -12,12 +12,11 @@ const SAMPLED = { temperature: 0.7, topK: 20, seed: 5, ignoreEos: true };
 /** A prompt's state is copied before so many of its last tokens. */
 const PROMPT_END_TOKENS = 16;
 
-for (const { chatId } of STATE_CHATS)
+for (const { chatId } of DECODER_CHATS)
   test(
     `the next turn of a chat with ${chatId} goes on from what the last one left, and has its own text`,
-    { tag: ANY_BACKEND },
-    async ({ hubTab, hub, backend }) => {
-      test.skip(backend === 'webgpu' && !IS_WHOLE, 'each compiles its shaders for seconds');
+    { tag: ANY_BACKEND_IN_SHORT },
+    async ({ hubTab, hub }) => {
       await loadModel(hubTab, chatId, { hub: hub.url, dtype: 'fp32' });
       const options = { temperature: 0, ignoreEos: true, maxNewTokens: 24 };
       const { text, usage } = await hubTab.generate(CHAT, options);

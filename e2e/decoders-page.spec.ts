@@ -1,25 +1,21 @@
 import { decoderReferences } from './support/decoder-reference.ts';
-import { loadModel, SHARDED, test } from './support/hub-test.ts';
-import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
+import { DECODER_CHATS, loadModel, SHARDED, test } from './support/hub-test.ts';
+import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, expect, IS_WHOLE } from './support/test.ts';
 
-/** One with rotary scaling, and one with a sliding window. */
-const IN_SHORT: readonly string[] = [SHARDED, 'generated/mistral'];
+const ON_WEBGPU: readonly string[] = DECODER_CHATS.map(({ id }) => id);
 
-/** They keep state of a fixed size. */
-const IN_SHORT_ON_CPU: readonly string[] = ['generated/lfm2', 'generated/qwen35'];
+/** One with rotary scaling, one with a sliding window, and those that keep state of a fixed size. */
+const IN_SHORT: readonly string[] = [SHARDED, 'generated/mistral', ...ON_WEBGPU];
 
 const GREEDY = { temperature: 0, ignoreEos: true, maxNewTokens: 32 };
 
 for (const [id, { prompts }] of Object.entries(decoderReferences)) {
-  if (!IS_WHOLE && ![...IN_SHORT, ...IN_SHORT_ON_CPU].includes(id)) continue;
+  if (!IS_WHOLE && !IN_SHORT.includes(id)) continue;
   test(
     `another tab goes on with the texts of ${id} when the tab that serves it is closed`,
-    { tag: ANY_BACKEND },
+    { tag: ANY_BACKEND_IN_SHORT },
     async ({ site, hub, backend }) => {
-      test.skip(
-        backend === 'webgpu' && !IS_WHOLE && IN_SHORT_ON_CPU.includes(id),
-        'each compiles its shaders for seconds',
-      );
+      test.skip(backend === 'webgpu' && !ON_WEBGPU.includes(id), 'each compiles its shaders for seconds');
       await site.openReady(2);
       const leader = await site.leader();
       const [follower] = await site.followers();
@@ -47,6 +43,7 @@ for (const [id, { prompts }] of Object.entries(decoderReferences)) {
         outcomes.map(({ value: result }) => result?.tokenIds),
       );
       expect((await follower.status()).role).toBe('leader');
+      expect((await follower.updates()).map(({ type }) => type)).toContain('resubmitted');
     },
   );
 }

@@ -32,7 +32,7 @@ const WITHOUT_PREFIXES: readonly string[] = [
 /** The engine's trials and the quantized weights run the same code for every decoder, so one is enough on WebGPU. */
 const SHOWN_ON_WEBGPU = 'generated/llama';
 
-const IN_SHORT_ON_WEBGPU_TOO = 'joining late, prompts in chunks';
+const IN_SHORT_ON_WEBGPU_TOO = 'joining late, prompts in chunks, beside one that is aborted';
 
 /** The longest prompt has 60 tokens. */
 const CHUNK = 32;
@@ -46,6 +46,7 @@ const BATCHES: Readonly<Record<string, Omit<GreedyBatch, 'prompts' | 'maxNewToke
     isPipelined: true,
     stepsBetween: 3,
     hasLogprobs: false,
+    abortsAfterSteps: 15,
   },
 };
 
@@ -65,7 +66,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       test.setTimeout(IS_WHOLE ? 1_800_000 : 300_000);
     });
 
-    test('has the logits, greedy texts and logprobs of transformers: alone, eight at once that join late, in chunks, under every policy', async ({
+    test('has the logits, greedy texts and logprobs of transformers: alone, eight at once that join late, in chunks, beside one that is aborted, under every policy', async ({
       probePage,
       backend,
     }) => {
@@ -137,6 +138,9 @@ async function expectAsTransformers(
     const greedyTokenIds = prompts.map((prompt) => prompt.greedyTokenIds);
     expect(report.tokenIds, title).toEqual(greedyTokenIds);
     expect(report.largestBatch, title).toBe(batch.policy.policy === 'off' ? 1 : prompts.length);
+    expect(report.numAbortedTokens > 0 && report.numAbortedTokens < 32, title).toBe(
+      'abortsAfterSteps' in batch,
+    );
     expect(report.numPrefills > 1, title).toBe(batch.policy.maxBatchedTokens === CHUNK);
     const reuses = batch.policy.prefixCaching !== false && !WITHOUT_PREFIXES.includes(choice.id ?? '');
     if (reuses) expect(report.numReusedTokens, title).toBeGreaterThan(0);

@@ -16,25 +16,38 @@ export interface GreedyBatch {
   readonly stepsBetween: number;
   /** Whether logprobs of the prompt's and of the output's tokens are asked for. */
   readonly hasLogprobs: boolean;
+  /** The last prompt is sent once more, first of all, and is aborted after so many steps. */
+  readonly abortsAfterSteps?: number;
 }
 
 /** End tokens do not end the texts. Logprobs are natural logarithms, those of a prompt without its first token; none where not asked for. */
 export async function runGreedyBatch(choice: ModelChoice, batch: GreedyBatch) {
   const model = await openModel(choice);
   const logprobs = batch.hasLogprobs ? 0 : undefined;
-  const draft = { maxNewTokens: batch.maxNewTokens, ignoreEos: true, promptLogprobs: logprobs };
+  const drafts = batch.prompts.map((promptTokenIds) => ({
+    promptTokenIds,
+    maxNewTokens: batch.maxNewTokens,
+    ignoreEos: true,
+    promptLogprobs: logprobs,
+    sampling: { ...GREEDY, logprobs },
+  }));
+  const aborted = batch.abortsAfterSteps === undefined ? [] : drafts.slice(-1);
   const played = await play(model, {
     policy: batch.policy,
     isPipelined: batch.isPipelined && model.backend.isPipelined,
-    arrivals: batch.prompts.map((promptTokenIds, i) => ({
-      draft: { ...draft, promptTokenIds, sampling: { ...GREEDY, logprobs } },
-      afterSteps: i * batch.stepsBetween,
-    })),
+    arrivals: [
+      ...aborted.map((draft) => ({ draft, afterSteps: 0, abortedAfterSteps: batch.abortsAfterSteps })),
+      ...drafts.map((draft, i) => ({ draft, afterSteps: i * batch.stepsBetween })),
+    ],
   });
-  const { ids, steps, finished, events, batchSizes, numReusedTokens } = played;
+  const { steps, finished, events, batchSizes, numReusedTokens } = played;
+  const ids = played.ids.slice(aborted.length);
   const eventsOf = ids.map((id) => events.filter(({ requestId }) => requestId === id));
   return {
     tokenIds: finished.map(({ tokenIds }) => tokenIds),
+    /** Tokens that the aborted text had. */
+    numAbortedTokens: events.filter(({ type, requestId }) => type === 'token' && !ids.includes(requestId))
+      .length,
     logprobs: eventsOf.map((own) =>
       own.flatMap((event) => (event.type === 'token' ? (event.logprobs?.logprob ?? []) : [])),
     ),

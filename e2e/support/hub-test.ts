@@ -29,7 +29,7 @@ import { readModelFile } from './reference.ts';
 import { reportingPolicy } from './policy-reports.ts';
 import { Site } from './site.ts';
 import { DEFAULT_KNOBS, Tab, type Outcome } from './tab.ts';
-import { expect, test as base } from './test.ts';
+import { expect, IS_WHOLE, test as base } from './test.ts';
 
 /** The embedded model under another name: it is small, and PyTorch's results for it are known. */
 export const TWIN = 'tests/twin';
@@ -46,8 +46,14 @@ export const SMALLEST_CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 export const EMBEDDING_MODEL = 'sentence-transformers/all-MiniLM-L6-v2';
 export const RERANKING_MODEL = 'cross-encoder/ms-marco-MiniLM-L6-v2';
 
-/** Decoders that keep state of a fixed size, as models that take chats. */
-export const STATE_CHATS = ['generated/lfm2', 'generated/qwen35'].map((id) => ({ id, chatId: `${id}-chat` }));
+/** Decoders as models that take chats: those that keep state of a fixed size, and in the whole run other relatives of Llama. */
+export const DECODER_CHATS = [
+  'generated/lfm2',
+  'generated/qwen35',
+  ...(IS_WHOLE ? ['smollm3', 'granite', 'ministral3', 'phi3', 'olmo2', 'olmo3'] : []).map(
+    (name) => `generated/${name}`,
+  ),
+].map((id) => ({ id, chatId: `${id}-chat` }));
 
 const MODEL_FILES = [
   'config.json',
@@ -202,7 +208,7 @@ function decoderRepositories(): Promise<HubRepository>[] {
   const config = { ...readJson(sharded.get('config.json')), rope_scaling: { rope_type: 'spiral' } };
   return [
     ...Array.from(DECODERS, ([id, generate]) => createRepository(id, generate())),
-    ...STATE_CHATS.map(({ id, chatId }) =>
+    ...DECODER_CHATS.map(({ id, chatId }) =>
       createRepository(chatId, asLineChat(DECODERS.get(id)?.() ?? new Map(), 256)),
     ),
     createRepository(UNKNOWN_ROPE, new Map([...sharded, ['config.json', jsonFile(config)]])),

@@ -13,14 +13,21 @@ export type Draft = Omit<GenerationRequest, 'id' | 'clientId'>;
 export interface Play {
   readonly policy: Partial<BatchingPolicy>;
   readonly isPipelined: boolean;
-  /** Each with the number of steps after which it arrives, at the latest when the engine is idle. */
-  readonly arrivals: readonly { readonly draft: Draft; readonly afterSteps: number }[];
+  readonly arrivals: readonly Arrival[];
+}
+
+interface Arrival {
+  readonly draft: Draft;
+  /** The number of steps after which it arrives, at the latest when the engine is idle. */
+  readonly afterSteps: number;
+  /** The number of steps after which it is aborted. */
+  readonly abortedAfterSteps?: number;
 }
 
 export interface Played {
   /** In the order of the arrivals. */
   readonly ids: readonly RequestId[];
-  /** In the order of the arrivals. */
+  /** In the order of the arrivals, without those that were aborted. */
   readonly finished: readonly FinishedEvent[];
   readonly steps: readonly StepEvent[];
   readonly events: readonly RequestEvent[];
@@ -41,13 +48,14 @@ export async function play(
   onStep: (step: StepEvent) => void = () => {},
 ): Promise<Played> {
   const clientId = createClientId();
-  const requests = arrivals.map(({ draft, afterSteps }) => ({
+  const requests = arrivals.map(({ draft, ...arrival }) => ({
+    ...arrival,
     request: { ...draft, clientId, id: createRequestId() },
-    afterSteps,
   }));
   const waiting = new Set(requests);
   const steps: StepEvent[] = [];
   const finished = new Map<RequestId, FinishedEvent>();
+  let numAborted = 0;
   const ended = Promise.withResolvers<void>();
   const engine = new Engine({
     runner: Object.assign(new BackendRunner(backend), { isPipelined }),
@@ -63,6 +71,7 @@ export async function play(
           if (event.type === 'failed') ended.reject(event.error);
         }
         onStep(step);
+        abortDue();
         submitDue();
       },
       onEnded: () => {},
@@ -86,6 +95,11 @@ export async function play(
     ),
   };
 
+  function abortDue(): void {
+    for (const { request, abortedAfterSteps } of requests)
+      if (abortedAfterSteps === steps.length) numAborted += Number(engine.abortAll([request.id]));
+  }
+
   function submitDue(): void {
     const isIdle = engine.numRunning + engine.numWaiting === 0;
     for (const arrival of waiting) {
@@ -93,6 +107,6 @@ export async function play(
       waiting.delete(arrival);
       engine.submitAll([arrival.request]);
     }
-    if (finished.size === requests.length) ended.resolve();
+    if (finished.size + numAborted === requests.length) ended.resolve();
   }
 }
