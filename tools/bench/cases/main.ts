@@ -4,6 +4,7 @@ import { bench as peers } from './peers.ts';
 import { bench as gpu } from './gpu.ts';
 import { bench as encoder } from './encoder.ts';
 import { bench as cpu } from './cpu.ts';
+import { bench as state } from './state.ts';
 import { bench as tabs } from './tabs.ts';
 import { bench as page } from './page.ts';
 import { bench as load } from './load.ts';
@@ -22,6 +23,7 @@ const CASES: Readonly<Record<string, BenchCase>> = {
   gpu,
   encoder,
   cpu,
+  state,
   tabs,
   page,
   load,

@@ -210,7 +210,7 @@ function deriveGranite(of: Lookup, fields: Fields): Fields {
     ...derived,
     attention_multiplier: fields['attention_multiplier'] || 1 / Math.sqrt(Number(derived['head_dim'])),
     residual_multiplier: fields['residual_multiplier'] || 1,
-    position_embedding_type: of('rope.scaling.finetuned') === false ? null : 'rope',
+    rope_finetuned: of('rope.scaling.finetuned'),
   };
 }
 

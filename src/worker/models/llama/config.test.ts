@@ -122,6 +122,10 @@ describe('readLlamaConfig', () => {
     });
   });
 
+  it('rotates the layers of Granite 3 whatever position_embedding_type says, as transformers does', () => {
+    expect(isRotated({ ...GRANITE, position_embedding_type: 'nope' })).not.toContain(false);
+  });
+
   it('reads Granite 4 without Mamba, whose MLP has another width', () => {
     const config = {
       ...GRANITE,

@@ -48,8 +48,9 @@ function textFields(given: Fields): Fields {
   return {
     model_type: 'mistral',
     ...(eos_token_id !== undefined && { eos_token_id }),
-    ...(tie_word_embeddings !== undefined && { tie_word_embeddings }),
     ...text,
+    // The whole model's head, as for Qwen3.5.
+    ...(tie_word_embeddings !== undefined && { tie_word_embeddings }),
     ...(quantization_config !== undefined && { quantization_config }),
   };
 }

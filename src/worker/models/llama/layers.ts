@@ -45,6 +45,8 @@ function readRotation(config: Fields, { rotation }: Variant, numLayers: number):
   const isRotated = {
     all: () => true,
     position_embedding_type: () => config['position_embedding_type'] === 'rope',
+    // Only GGUF files say it of Granite.
+    rope_finetuned: () => config['rope_finetuned'] !== false,
     // A 1 stands for a layer that is rotated.
     no_rope_layers: (layer: number) =>
       given == null ? (layer + 1) % period() !== 0 : Boolean(requireFlag(given, layer)),

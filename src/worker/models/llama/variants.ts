@@ -16,7 +16,7 @@ export interface Variant {
   /** Which layers attend to a window alone, where `layer_types` does not name them. */
   readonly windows: 'none' | 'all' | 'upper' | 'unrotated' | 'pattern';
   /** Which layers turn queries and keys by their positions: all, or those that this field names. */
-  readonly rotation: 'all' | 'no_rope_layers' | 'position_embedding_type';
+  readonly rotation: 'all' | 'no_rope_layers' | 'position_embedding_type' | 'rope_finetuned';
   /** Fields that ask for something that models of this type do not have. */
   readonly foreignFields: readonly string[];
   readonly norms: Norms;
@@ -180,8 +180,7 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
     {
       ...LLAMA,
       architecture: 'GraniteForCausalLM',
-      defaults: { ...LLAMA.defaults, position_embedding_type: 'rope' },
-      rotation: 'position_embedding_type',
+      rotation: 'rope_finetuned',
       scales: 'granite',
     },
   ],

@@ -77,6 +77,17 @@ describe('readQwen35Config', () => {
   });
 });
 
+it('activates what is convolved as the MLP, and gates always by SiLU', () => {
+  const { operations } = qwen35.readModel(withText({ hidden_act: 'relu' }), undefined).program;
+  const activations = operations.flatMap((operation, i) =>
+    operation.kind === 'activation' ? [`${operation.activation} after ${operations[i - 1]?.kind}`] : [],
+  );
+  const times = (text: string) => activations.filter((each) => each === text).length;
+  expect(times('relu after shortConv')).toBe(18);
+  expect(activations.filter((each) => each.startsWith('relu'))).toHaveLength(18 + 24);
+  expect(activations.filter((each) => each.startsWith('silu'))).toHaveLength(18);
+});
+
 it('keeps 20 MB of a row in float32, matrices in float32 with any activations, and keys of six layers', () => {
   const { states } = qwen35.readModel(WHOLE, undefined).program;
   const [matrices, latest] = [18 * 16 * 128 * 128, 18 * 3 * 3 * 2048];
@@ -111,6 +122,7 @@ describe('rejects', () => {
       withText({ linear_value_head_dim: 2 ** 16 }),
       /linear_value_head_dim 65536 keep 537 MB/,
     ],
+    ['a convolution of one token', withText({ linear_conv_kernel_dim: 1 }), /linear_conv_kernel_dim/],
     [
       'too few values that turn',
       withText({ rope_parameters: { partial_rotary_factor: 0.01 } }),

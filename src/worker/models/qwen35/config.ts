@@ -85,7 +85,7 @@ export function readQwen35Config(given: Fields, generationConfig: unknown): Qwen
     innerSize: positiveInteger(config, 'intermediate_size'),
     layerTypes: readLayerTypes(config, numLayers),
     deltaHeads: readDeltaHeads(config),
-    convLength: positiveInteger(config, 'linear_conv_kernel_dim', LONGEST_CONVOLUTION),
+    convLength: readConvLength(config),
     rope: readTextRope(config, heads),
     normEpsilon: positiveNumber(config, 'rms_norm_eps', 1e-6),
     activation: readActivation('hidden_act', config['hidden_act'] ?? 'silu'),
@@ -142,6 +142,12 @@ function readDeltaHeads(config: Fields): DeltaHeads {
       `linear_num_value_heads ${numValueHeads} of linear_key_head_dim ${keySize} by linear_value_head_dim ${valueSize} keep ${Math.ceil(bytes / 1e6)} MB of a sequence in each layer, more than the ${Math.floor(LARGEST_STATE / 1e6)} MB that a device has for it`,
     );
   return { numKeyHeads, numValueHeads, keySize, valueSize };
+}
+
+function readConvLength(config: Fields): number {
+  const length = positiveInteger(config, 'linear_conv_kernel_dim', LONGEST_CONVOLUTION);
+  if (length > 1) return length;
+  throw UnsupportedModelError.of('linear_conv_kernel_dim in config.json is 1, so that nothing is convolved');
 }
 
 function requireShares(num: number, field: string, numShared: number, sharedField: string): void {

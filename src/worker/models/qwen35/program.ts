@@ -68,12 +68,12 @@ function attention(model: ProgramBuilder, x: Value, layer: string, config: Qwen3
 }
 
 function linearAttention(model: ProgramBuilder, x: Value, layer: string, config: Qwen35Config): Value {
-  const { deltaHeads, convLength, width, normEpsilon: epsilon } = config;
+  const { deltaHeads, convLength, width, activation, normEpsilon: epsilon } = config;
   const { numKeyHeads, numValueHeads, keySize, valueSize } = deltaHeads;
   const name = `${layer}.linear_attn`;
   const [keyWidth, valueWidth] = [numKeyHeads * keySize, numValueHeads * valueSize];
   const joined = model.linear(x, `${name}.in_proj_qkv`, 2 * keyWidth + valueWidth, { isSensitive });
-  const convolved = model.activation(model.shortConv(joined, `${name}.conv1d`, convLength), 'silu');
+  const convolved = model.activation(model.shortConv(joined, `${name}.conv1d`, convLength), activation);
   const [query, key, value] = model.split(convolved, [
     { name: `${name}.query`, size: keyWidth },
     { name: `${name}.key`, size: keyWidth },
