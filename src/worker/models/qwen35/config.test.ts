@@ -78,9 +78,9 @@ describe('readQwen35Config', () => {
 });
 
 it('activates what is convolved as the MLP, and gates always by SiLU', () => {
-  const { operations } = qwen35.readModel(withText({ hidden_act: 'relu' }), undefined).program;
-  const activations = operations.flatMap((operation, i) =>
-    operation.kind === 'activation' ? [`${operation.activation} after ${operations[i - 1]?.kind}`] : [],
+  const { ops } = qwen35.readModel(withText({ hidden_act: 'relu' }), undefined).program;
+  const activations = ops.flatMap((operation, i) =>
+    operation.kind === 'activation' ? [`${operation.activation} after ${ops[i - 1]?.kind}`] : [],
   );
   const times = (text: string) => activations.filter((each) => each === text).length;
   expect(times('relu after shortConv')).toBe(18);
