@@ -119,7 +119,7 @@ function refuse(response: ServerResponse, error: HttpError): void {
 }
 
 /** What stands before a page's first element of the head. HTML may leave all of it out. */
-const BEFORE_HEAD = /^(?:\s*<!doctype\b[^>]*>)?(?:\s*<html\b[^>]*>)?(?:\s*<head\b[^>]*>)?/i;
+const BEFORE_HEAD = /^(?:\s*<(?:!doctype|html|head)\b[^>]*>)*/i;
 
 /** The page with these elements in its head, in place of those for a static host. */
 function pageWith(headElements: string, path: string): RequestListener {
