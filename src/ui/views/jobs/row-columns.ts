@@ -39,20 +39,22 @@ export function columnsOf(info: Pick<JobInfo, 'columns' | 'source' | 'options'>)
   ];
 }
 
-/** In rem. */
-const CELL_WIDTHS = { least: 4, most: 20, perCharacter: 0.55 } as const;
-const ANSWER_WIDTH = 14;
+/** In rem. A wide window has room for more, which the columns share. */
+const LEAST_WIDTH = 4;
+const MOST_WIDTH = 12;
+const ANSWER_WIDTH = 9;
+const CHARACTER_WIDTH = 0.55;
 
 /** As wide as titles and these rows need, in rem; an answer has room from the start. */
 export function widthsOf(columns: readonly RowColumn[], rows: readonly JobRow[]): readonly number[] {
-  const { least, most, perCharacter } = CELL_WIDTHS;
   const lengths = [
     columns.map(({ title }) => title.length),
     ...rows.map((row) => columns.map(({ textOf }) => textOf(row).length)),
   ];
   return columns.map(({ title, isAnswer }, at) => {
-    const needed = 1 + Math.max(...lengths.map((each) => each[at] ?? 0)) * perCharacter;
-    return Math.min(most, Math.max(isAnswer && title !== PROBABILITY ? ANSWER_WIDTH : least, needed));
+    const needed = 1 + Math.max(...lengths.map((each) => each[at] ?? 0)) * CHARACTER_WIDTH;
+    const least = isAnswer && title !== PROBABILITY ? ANSWER_WIDTH : LEAST_WIDTH;
+    return Math.min(MOST_WIDTH, Math.max(least, needed));
   });
 }
 
