@@ -117,7 +117,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
   'house prices': async ({ page }) => {
     await page.getByRole('tab', { name: 'Deployments' }).click();
     await page.getByRole('radio', { name: 'House price' }).check();
-    await page.getByText('Use it from code').click();
+    await page.locator('.deployment-view').getByText('Use it from code').click();
     return () => page.getByRole('tab', { name: 'Text' }).click();
   },
 };
