@@ -118,7 +118,11 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
     await page.getByRole('tab', { name: 'Deployments' }).click();
     await page.getByRole('radio', { name: 'House price' }).check();
     await page.locator('.deployment-view').getByText('Use it from code').click();
-    return () => page.getByRole('tab', { name: 'Text' }).click();
+    return async () => {
+      // The tab remembers the deployment.
+      await page.getByRole('radio', { name: 'Adder' }).check();
+      await page.getByRole('tab', { name: 'Text' }).click();
+    };
   },
 };
 

@@ -40,7 +40,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
       await page.getByRole('button', { name: 'Use it from code' }).click();
       const dialog = page.getByRole('dialog', { name: 'Use it from code' });
       await expect(dialog.locator('pre')).toHaveText(
-        /^curl http:.*\/v1\/completions .*-d '\{"prompt":"Once upon a time,","max_tokens":8,"seed":7\}'$/s,
+        /^curl http:.*\/v1\/completions .*-d '\{"model":"storyteller","prompt":"Once upon a time,","max_tokens":8,"seed":7\}'$/s,
       );
       await dialog.getByRole('radio', { name: 'Python' }).check();
       await expect(dialog.locator('pre')).toContainText('    seed=7,');
