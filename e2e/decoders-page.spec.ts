@@ -7,6 +7,9 @@ const ON_WEBGPU: readonly string[] = DECODER_CHATS.map(({ id }) => id);
 /** One with rotary scaling, one with a sliding window, and those that keep state of a fixed size. */
 const IN_SHORT: readonly string[] = [SHARDED, 'generated/mistral', ...ON_WEBGPU];
 
+/** On the CPU, others make the steps long enough for a tab to be closed between two. */
+const NUM_OTHERS = 52;
+
 const GREEDY = { temperature: 0, ignoreEos: true, maxNewTokens: 32 };
 
 for (const [id, { prompts }] of Object.entries(decoderReferences)) {
@@ -30,9 +33,14 @@ for (const [id, { prompts }] of Object.entries(decoderReferences)) {
       const undisturbed = await follower.generateAll(sampled);
       await follower.forget();
 
-      await follower.begin([...prompts.map(({ prompt }) => ({ prompt, options: GREEDY })), ...sampled]);
+      const own = [...prompts.map(({ prompt }) => ({ prompt, options: GREEDY })), ...sampled];
+      const other = { prompt: 'Once', options: { ...GREEDY, maxNewTokens: 200 } };
+      const others = backend === 'wasm' ? Array.from({ length: NUM_OTHERS }, () => other) : [];
+      await follower.configure({ maxBatchSize: Math.max(8, others.length + own.length) });
+      await follower.begin([...own, ...others]);
       await follower.whenStreamed(4);
       await site.close(leader);
+      await follower.cancelBegun(own.length);
       const outcomes = await follower.outcomesOfBegun();
 
       expect(outcomes.map(({ value: result, code }) => code ?? result?.tokenIds)).toEqual([
@@ -43,6 +51,7 @@ for (const [id, { prompts }] of Object.entries(decoderReferences)) {
         outcomes.map(({ value: result }) => result?.tokenIds),
       );
       expect((await follower.status()).role).toBe('leader');
+      expect((await follower.updates()).map(({ type }) => type)).toContain('resubmitted');
     },
   );
 }
