@@ -252,7 +252,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     const list = other.getByRole('list', { name: 'All chats' });
     await expect(list.getByRole('listitem')).toHaveCount(3);
     await expect(chatOf(other, 1), 'no chats of its own').toHaveCount(0);
-    await list.getByRole('button', { name: /^Why is the sky blue\?.*2 messages/ }).click();
+    await list.getByRole('button', { name: /^Why is the sky blue\?.*2 questions/ }).click();
     await expect(chatOf(other, 1).locator('.question')).toHaveCount(2);
     await list
       .getByRole('button', { name: /^Rename, export or delete/ })

@@ -81,7 +81,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(answers.flat()).toEqual(expected);
     await first.whenIdle();
     const sizes = (await first.steps('decode')).map(({ batchSize }) => batchSize);
-    expect(sizes.filter((size) => size === 2).length).toBeGreaterThan(100);
+    expect(sizes.filter((size) => size === 2).length).toBeGreaterThan(sizes.length / 2);
   });
 
   test('a session keeps its context: prompts, an append, a clone, a stream', async ({ chatTab }) => {
