@@ -52,7 +52,7 @@ test(
     const line = page.locator('.run-text');
     await expect(line).toHaveText(/^9 prompts in .* m?s, up to 8 together\./);
     await page.getByRole('button', { name: 'Compare' }).click();
-    const comparison = page.getByRole('region', { name: /one at a time\.$/ });
+    const comparison = page.getByRole('region', { name: 'The same prompts under each policy' });
     await expect(comparison).toBeVisible({ timeout: 60_000 });
     await expect(comparison.getByRole('figure')).toHaveCount(3);
     await expect(comparison).toContainText('All 9 texts are the same under each policy.');

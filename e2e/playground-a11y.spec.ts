@@ -321,7 +321,8 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       await typeInto(page, page.getByRole('textbox', { name }), value);
       await page.keyboard.press('Enter');
     }
-    await pressOn(page, page.getByRole('checkbox', { name: 'Prefix caching' }), 'Space');
+    for (const name of ['Prefix caching', 'Prompt lookup'])
+      await pressOn(page, page.getByRole('checkbox', { name }), 'Space');
     await expect
       .poll(async () => (await tab.status()).policy)
       .toEqual({
@@ -334,6 +335,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
         kvCacheMemoryBytes: 48 * 2 ** 20,
         maxContextLength: 2000,
         prefixCaching: false,
+        promptLookup: false,
       });
     const field = page.getByRole('textbox', { name: 'Max batch size' });
     await typeInto(page, field, '0');

@@ -124,6 +124,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
   test('saves the values of a chart as CSV, and its picture', async ({ tab }) => {
     const { page } = tab;
     await generateThree(tab);
+    await tab.whenIdle();
     await expect(page.getByRole('figure', { name: 'Batch size', exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Export Batch size' }).click();
     const saving = page.waitForEvent('download');
@@ -273,9 +274,11 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const replay = slots.getByRole('button', { name: 'Replay' });
     const position = slots.getByRole('slider', { name: 'Replay position' });
     const after = await finalPictureOf(page);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
     await replay.click();
     await expect.poll(() => position.inputValue().then(Number), 'it plays').toBeGreaterThan(2);
     await slots.getByRole('button', { name: 'Pause' }).click();
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     const at = Number(await position.inputValue());
     await slots.getByRole('button', { name: 'Step', exact: true }).click();
     await expect(position).toHaveValue(String(at + 1));
