@@ -188,8 +188,8 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       [{ messages: [{ role: 'user', content: [image] }] }, 'messages[0].content[0]', 'only text'],
       [
         { messages: [{ role: 'tool', content: 'a', tool_call_id: '1' }] },
-        'messages',
         'messages[0].tool_call_id',
+        '`messages[0].tool_call_id`',
       ],
       [{ messages: [{ role: 'assistant', content: null }] }, 'messages[0].content', 'a text'],
       [{ messages: [hello, system] }, 'messages', 'the system message has to be the first'],

@@ -334,7 +334,7 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       [{ best_of: 2 }, 'best_of'],
       [{ suffix: '!' }, 'suffix'],
       [{ stream_options: { include_usage: true } }, 'stream_options'],
-      [{ prompt: [PROMPT, 7] }, 'prompt'],
+      [{ prompt: [PROMPT, 7] }, 'prompt[1]'],
       [{ prompt: [1e9] }, 'prompt'],
       [{ n: 'two' }, 'n'],
       [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs'],

@@ -239,7 +239,7 @@ test.describe("tools, by OpenAI's client", { tag: ANY_BACKEND }, () => {
     const stray = [hello, { role: 'tool', tool_call_id: 'call_7', content: '21' } as const];
     await expect(completions.create({ ...ASKED, messages: stray })).rejects.toMatchObject({
       status: 400,
-      param: 'messages',
+      param: 'messages[1].tool_call_id',
       message: expect.stringContaining('`messages[1].tool_call_id`'),
     });
   });

@@ -33,6 +33,16 @@ it.each([
   });
 });
 
+it.each([
+  ['prompt[1].toolCallId', 'messages[1].tool_call_id'],
+  ['prompt[1].toolCalls[0].name', 'messages[1].tool_calls[0].name'],
+])('tells the part %s of a message in OpenAI’s spelling', (ours, theirs) => {
+  expect(inChatWords(InvalidOptionError.of(ours, 'a text', 7))).toMatchObject({
+    param: theirs,
+    message: expect.stringContaining(`\`${theirs}\``),
+  });
+});
+
 it('leaves any other error as it is', () => {
   for (const error of [
     new UnknownOptionError('Unknown option `n`'),

@@ -175,15 +175,19 @@ export function inApiNames(error: unknown, { input, isList = false, names }: Req
     const isNamed = quoted !== undefined && theirs !== undefined && message.startsWith(quoted);
     const prefix = field === input ? '' : `\`${field}\`: `;
     const renamed = isNamed ? message.replace(place, () => theirs) : prefix + message;
-    return HttpError.invalid(isNamed ? theirs : field, renamed, promptCode);
+    return invalid(isNamed ? theirs : field, renamed, promptCode);
   }
   if (code === 'TOOLS_UNSUPPORTED') return HttpError.invalid('tools', message, code);
   if (!(error instanceof InvalidOptionError || error instanceof ResponseFormatUnsupportedError)) return error;
   const { param = place } = error;
   const option = respelled(/^\w+/.exec(param)?.[0] ?? '', all);
   if (option === undefined) return error;
-  const renamed = inSnakeCase(message.replace(place || param, () => theirs ?? place));
-  return HttpError.invalid(option === field ? (theirs ?? field) : option, renamed, error.code);
+  const renamed = message.replace(place || param, () => theirs ?? place);
+  return invalid(option === field ? (theirs ?? field) : option, renamed, error.code);
+}
+
+function invalid(param: string, message: string, code: string): HttpError {
+  return HttpError.invalid(inSnakeCase(param), inSnakeCase(message), code);
 }
 
 /** The part of an option by its name in the body: that of the longest name which begins it. */
