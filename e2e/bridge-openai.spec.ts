@@ -335,7 +335,7 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       [{ suffix: '!' }, 'suffix'],
       [{ stream_options: { include_usage: true } }, 'stream_options'],
       [{ prompt: [PROMPT, 7] }, 'prompt[1]'],
-      [{ prompt: [1e9] }, 'prompt'],
+      [{ prompt: [1e9] }, 'prompt[0]'],
       [{ n: 'two' }, 'n'],
       [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs'],
       [{ echo: true, logprobs: 21 }, 'logprobs'],
