@@ -89,7 +89,12 @@ describe('run-batch', () => {
   });
 
   it.each<readonly [string, string, string, string]>([
-    ['broken lines, which it names', `${rowLine('a')}\n{\n`, '', 'in.jsonl:2: The line is not JSON'],
+    [
+      'broken lines, which it names',
+      `${rowLine('a')}\n{\n`,
+      '',
+      "in.jsonl:2: Couldn't read the line as JSON",
+    ],
     ['results without --resume', rowLine('a'), '{}\n', 'pass --resume to go on'],
   ])('refuses %s', async (_, input, before, message) => {
     await writeFile(join(folder, 'in.jsonl'), input);
