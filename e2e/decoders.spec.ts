@@ -40,9 +40,10 @@ const CHUNK = 32;
 const BATCHES: Readonly<Record<string, Omit<GreedyBatch, 'prompts' | 'maxNewTokens'>>> = {
   'one by one': { policy: { policy: 'off' }, isPipelined: false, stepsBetween: 0, hasLogprobs: false },
   'a static batch': { policy: { policy: 'static' }, isPipelined: false, stepsBetween: 0, hasLogprobs: false },
-  'joining late': { policy: {}, isPipelined: true, stepsBetween: 3, hasLogprobs: false },
+  // Rows that take several tokens a step might end before the last ones join.
+  'joining late': { policy: { promptLookup: false }, isPipelined: true, stepsBetween: 3, hasLogprobs: false },
   [IN_SHORT_ON_WEBGPU_TOO]: {
-    policy: { maxBatchedTokens: CHUNK, prefixCaching: false },
+    policy: { maxBatchedTokens: CHUNK, prefixCaching: false, promptLookup: false },
     isPipelined: true,
     stepsBetween: 3,
     hasLogprobs: false,

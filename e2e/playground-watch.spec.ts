@@ -75,7 +75,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
   test('traces a request: every batch that it was in, and no other', async ({ tab }) => {
     const { page } = tab;
     // A prompt that an earlier test has left in the cache would join without a prefill, and beside running texts it would be cut.
-    await tab.configure({ prefixCaching: false, prefillStallMs: Infinity });
+    await tab.configure({ prefixCaching: false, promptLookup: false, prefillStallMs: Infinity });
     await generateThree(tab);
     await tab.whenIdle();
     const row = page.locator('[data-request-id]').last();
@@ -126,11 +126,15 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await generateThree(tab);
     await tab.whenIdle();
     await expect(page.getByRole('figure', { name: 'Batch size', exact: true })).toBeVisible();
-    await page.getByRole('button', { name: 'Export Batch size' }).click();
-    const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Batch size as CSV' }).click();
-    const csv = await readFile(await (await saving).path(), 'utf8');
-    const [header, ...rows] = csv.trimEnd().split('\n');
+    const saved = async (): Promise<readonly string[]> => {
+      await page.getByRole('button', { name: 'Export Batch size' }).click();
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Batch size as CSV' }).click();
+      return (await readFile(await (await saving).path(), 'utf8')).trimEnd().split('\n');
+    };
+    // The chart is drawn a moment after the last step.
+    await expect.poll(async () => (await saved()).length, 'lines').toBeGreaterThan(1);
+    const [header, ...rows] = await saved();
     expect(header).toBe(
       '"end of the step [s since the run\'s start]","decode batch size [sequences]","prefill batch size [sequences]","waiting [requests]","start of the step [s since the run\'s start]"',
     );
