@@ -64,7 +64,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
     await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   trace: async (tab) => {
-    await tab.configure({ prefixCaching: false });
+    await tab.configure({ prefixCaching: false, promptLookup: false });
     await tab.generate('Once upon a time,', { maxNewTokens: 9, seed: 7, logitBias: { [END_TOKEN]: -100 } });
     await tab.whenIdle();
     // The last steps arrive up to 100 ms after the text.
