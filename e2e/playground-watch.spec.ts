@@ -126,15 +126,11 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await generateThree(tab);
     await tab.whenIdle();
     await expect(page.getByRole('figure', { name: 'Batch size', exact: true })).toBeVisible();
-    const saved = async (): Promise<readonly string[]> => {
-      await page.getByRole('button', { name: 'Export Batch size' }).click();
-      const saving = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Batch size as CSV' }).click();
-      return (await readFile(await (await saving).path(), 'utf8')).trimEnd().split('\n');
-    };
-    // The chart is drawn a moment after the last step.
-    await expect.poll(async () => (await saved()).length, 'lines').toBeGreaterThan(1);
-    const [header, ...rows] = await saved();
+    await page.getByRole('button', { name: 'Export Batch size' }).click();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Batch size as CSV' }).click();
+    const csv = await readFile(await (await saving).path(), 'utf8');
+    const [header, ...rows] = csv.trimEnd().split('\n');
     expect(header).toBe(
       '"end of the step [s since the run\'s start]","decode batch size [sequences]","prefill batch size [sequences]","waiting [requests]","start of the step [s since the run\'s start]"',
     );
