@@ -12,6 +12,7 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
@@ -109,15 +110,7 @@ function FirstRows({ columns, records }: { columns: readonly string[]; records: 
   return (
     <ScrollBox label="The first rows of the file" className="preview-rows">
       <table className="scroll-table">
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead titles={columns} />
         <tbody>
           {records.map((record, index) => (
             <Cells key={index} columns={columns} cells={readCells(record)} />

@@ -77,7 +77,7 @@ describe('a shape', () => {
     ],
     [schemaOf({ type: 'array', items: { enum: ['a', 'b'] }, uniqueItems: true }), '["b", "a"]', '["b", "b"]'],
     [schemaOf({ type: 'string', format: 'uri', maxLength: 2083 }), '"https://a.example/b?c=d"', '"https//a"'],
-    [schemaOf({ type: 'string', format: 'path' }), '"/tmp/a b"', '1'],
+    [schemaOf({ type: 'string', format: 'path' }), '"/a b"', '1'],
     [schemaOf({ type: 'integer', format: 'int64' }), '-7', '1.5'],
     [schemaOf({ type: 'integer', format: 'int32' }), '2147483647', '2147483648'],
     [schemaOf({ type: 'number', maximum: 3.4e38 }), '999999999.5', '1e39'],
