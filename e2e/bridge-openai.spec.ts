@@ -363,9 +363,10 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       if (error instanceof RateLimitError)
         expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    await tab.configure({ maxQueuedRequests: 1000 });
+    // It waits for a second one, so that it can't end before its time is up.
+    await tab.configure({ maxBatchSize: 2, maxQueuedRequests: 1000, batchWaitTimeoutMs: 60_000 });
     const late = client.completions.create(
-      { model: MODEL, prompt: PROMPT, max_tokens: 400, logit_bias: { 2047: -100 } },
+      { model: MODEL, prompt: PROMPT },
       { headers: { 'x-request-timeout-seconds': '0.01', 'x-request-id': 'of-my-own' } },
     );
     await expect(late).rejects.toMatchObject({

@@ -52,7 +52,7 @@ async function withHub(
   run: (tab: Tab, hub: HubServer, browser: Browser) => Promise<void>,
 ): Promise<void> {
   const hub = await startHubServer([repository]);
-  const page = await serveBuiltPage(hub.url);
+  const page = await serveBuiltPage(hub.url, requireEnvironment().reportUrl);
   const profile = await mkdtemp(join(tmpdir(), 'tabserve-profile-'));
   const { browserPath: executablePath } = requireEnvironment();
   const context = await chromium.launchPersistentContext(profile, {

@@ -125,7 +125,9 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const { page } = tab;
     await generateThree(tab);
     await tab.whenIdle();
-    await expect(page.getByRole('figure', { name: 'Batch size', exact: true })).toBeVisible();
+    const figure = page.getByRole('figure', { name: 'Batch size', exact: true });
+    // The worker reports its steps at intervals, after the texts have ended.
+    await expect(figure.locator('.readout-value').first()).toHaveText(/\d/);
     await page.getByRole('button', { name: 'Export Batch size' }).click();
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Batch size as CSV' }).click();

@@ -24,9 +24,8 @@ import {
   weightsWithTensor,
   type FileFault,
 } from './broken-model.ts';
-import { requireEnvironment } from './environment.ts';
 import { readModelFile } from './reference.ts';
-import { reportingPolicy } from './policy-reports.ts';
+import { collectPolicyReports, reportingPolicy } from './policy-reports.ts';
 import { Site } from './site.ts';
 import { DEFAULT_KNOBS, Tab, type Outcome } from './tab.ts';
 import { expect, IS_WHOLE, test as base } from './test.ts';
@@ -94,7 +93,7 @@ export const MISSING_SHARD = 'tests/missing-shard';
 
 interface HubWorkerFixtures {
   /** A mirror of the hub, and the built page served with it as its only foreign origin. */
-  readonly hubSite: { readonly hub: HubServer; readonly pageUrl: string };
+  readonly hubSite: { readonly hub: HubServer; readonly pageUrl: string; readonly reportUrl: string };
   /** What `hubTab` hands out. */
   readonly sharedHubTab: Tab;
 }
@@ -126,9 +125,11 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
         await createRepository(ENCODER_BEYOND, encoderWithUnseen()),
         ...(await Promise.all([...twins, ...decoderRepositories(), ...ggufRepositories()])),
       ]);
-      const page = await serveBuiltPage(hub.url);
-      await provide({ hub, pageUrl: page.url });
-      await Promise.all([page.close(), hub.close()]);
+      // Of its own: tests that break the policy run beside others, which must not see these reports.
+      const reports = await collectPolicyReports();
+      const page = await serveBuiltPage(hub.url, reports.url);
+      await provide({ hub, pageUrl: page.url, reportUrl: reports.url });
+      await Promise.all([page.close(), hub.close(), reports.close()]);
     },
     { scope: 'worker' },
   ],
@@ -171,10 +172,13 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     await provide(hubSite.pageUrl);
   },
 
+  reportUrl: async ({ hubSite }, provide) => {
+    await provide(hubSite.reportUrl);
+  },
+
   allowsNoForeignRequests: [
-    async ({ context, hubSite }, provide) => {
+    async ({ context, hubSite, reportUrl }, provide) => {
       const foreign: string[] = [];
-      const { reportUrl } = requireEnvironment();
       const allowed = [hubSite.hub.url, hubSite.pageUrl, reportUrl, FORBIDDEN_URL, 'data:', 'blob:'];
       context.on('request', (request) => {
         if (!allowed.some((origin) => request.url().startsWith(origin))) foreign.push(request.url());
@@ -234,9 +238,9 @@ function readJson(file: GeneratedFile | undefined): object {
 }
 
 /** With a hub as its only foreign origin. */
-export function serveBuiltPage(hubUrl: string): ReturnType<typeof startServer> {
+export function serveBuiltPage(hubUrl: string, reportUrl: string): ReturnType<typeof startServer> {
   const root = new URL('../../dist', import.meta.url).pathname;
-  const policy = reportingPolicy(requireEnvironment().reportUrl, [hubUrl]);
+  const policy = reportingPolicy(reportUrl, [hubUrl]);
   return startServer({ host: 'localhost', port: 0, root, policy });
 }
 

@@ -37,6 +37,8 @@ export interface TestFixtures {
   readonly readyTab: Tab;
   /** A new profile without any tab. Tabs that are open at the end must have no errors. */
   readonly site: Site;
+  /** Takes the browser's reports of violations of the page's policy. */
+  readonly reportUrl: string;
   /** Returns and clears the violations of the page's policy. Any left at the end fail the test. */
   readonly takeViolations: () => Promise<readonly string[]>;
 }
@@ -103,10 +105,13 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await provide(ownTab);
   },
 
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
+  reportUrl: async ({}, provide) => {
+    await provide(requireEnvironment().reportUrl);
+  },
+
   takeViolations: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
-    async ({}, provide) => {
-      const { reportUrl } = requireEnvironment();
+    async ({ reportUrl }, provide) => {
       const take = () => takePolicyReports(reportUrl);
       await provide(take);
       expect(await take(), "violations of the page's policy").toEqual([]);

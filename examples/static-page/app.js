@@ -11,8 +11,8 @@ const serve = await connect({
 
 let largestBatch = 0;
 serve.subscribe('status', show);
-serve.subscribe('stats', ({ numRunning }) => {
-  largestBatch = Math.max(largestBatch, numRunning);
+serve.subscribe('stats', ({ steps }) => {
+  largestBatch = Math.max(largestBatch, ...steps.map(({ batchSize }) => batchSize));
   show(serve.status());
 });
 

@@ -68,6 +68,8 @@ function ExportMenu({ head, isEmpty, hostRef }: ExportMenuProps) {
   const { store } = useServe();
   const save = async (format: 'csv' | 'png'): Promise<void> => {
     const { saveCsv, savePng } = await import('./export-chart.ts');
+    // The last steps may still wait for a frame.
+    store.applyPending();
     if (format === 'csv') saveCsv(head, recordedView(store));
     else if (hostRef.current) await savePng(head, hostRef.current);
   };
