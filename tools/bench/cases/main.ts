@@ -5,6 +5,7 @@ import { bench as gpu } from './gpu.ts';
 import { bench as encoder } from './encoder.ts';
 import { bench as cpu } from './cpu.ts';
 import { bench as state } from './state.ts';
+import { bench as lookup } from './lookup.ts';
 import { bench as tabs } from './tabs.ts';
 import { bench as page } from './page.ts';
 import { bench as load } from './load.ts';
@@ -24,6 +25,7 @@ const CASES: Readonly<Record<string, BenchCase>> = {
   encoder,
   cpu,
   state,
+  lookup,
   tabs,
   page,
   load,
