@@ -410,7 +410,7 @@ describe('TabserveClient', () => {
       ...step,
     });
     link.welcome('A', { steps: [batchOf(6)] });
-    const timed = { stepMs: 30, runMs: 20, readbackMs: 5, agoMs: 1 };
+    const timed = { stepMs: 30, runMs: 20, readbackMs: 5, agoMs: 1, numGuessedTokens: 0, numRightGuesses: 0 };
     const record: StepRecord = { stepIndex: 7, isBehind: false, slots: [0, 1], ...step, ...timed };
     link.say({ type: 'stats', stats: createStats([record]) });
     expect(serve.batches('text-generator')).toEqual([batchOf(6), batchOf(7)]);

@@ -37,6 +37,8 @@ const STEP: StepRecord = {
   stepMs: 50,
   runMs: 10,
   readbackMs: 35,
+  numGuessedTokens: 0,
+  numRightGuesses: 0,
   agoMs: 60,
   outcome: 'ok',
   slots: [0, 1],

@@ -86,6 +86,10 @@ export interface StepRecord extends StepFigures {
   readonly runMs: number;
   /** Time until the tokens are read from the device. It includes the GPU's own time. */
   readonly readbackMs: number;
+  /** Tokens that prompt lookup guessed; a part of `numTokens`. */
+  readonly numGuessedTokens: number;
+  /** Those of them that were right: each saved its sequence a step. */
+  readonly numRightGuesses: number;
   /** Time between the step's end and the sending of this record. Timestamps do not cross the wire. */
   readonly agoMs: number;
   /** The K/V slots of its sequences, in the order of its rows. */
@@ -116,6 +120,8 @@ const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
   stepMs: duration,
   runMs: duration,
   readbackMs: duration,
+  numGuessedTokens: count,
+  numRightGuesses: count,
   agoMs: duration,
   slots: v.array(count),
 });

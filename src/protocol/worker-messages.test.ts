@@ -99,6 +99,8 @@ const STATS = {
       stepMs: 60.5,
       runMs: 50,
       readbackMs: 1,
+      numGuessedTokens: 3,
+      numRightGuesses: 2,
       agoMs: 3,
       slots: [0, 1],
     },

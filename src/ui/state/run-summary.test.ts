@@ -65,7 +65,14 @@ describe('the summary of a run', () => {
         createStepRecord({ kind: 'prefill', batchSize: 2, stepMs: 20, agoMs: 80 }),
         createStepRecord({ stepIndex: 1, batchSize: 2, stepMs: 10, agoMs: 60 }),
         createStepRecord({ stepIndex: 2, batchSize: 2, stepMs: 10, agoMs: 50 }),
-        createStepRecord({ stepIndex: 3, batchSize: 1, stepMs: 30, agoMs: 20 }),
+        createStepRecord({
+          stepIndex: 3,
+          batchSize: 1,
+          stepMs: 30,
+          agoMs: 20,
+          numGuessedTokens: 4,
+          numRightGuesses: 2,
+        }),
       ],
       slotSpans: [
         createSlotSpan({ requestId: idOf('a'), startedAgoMs: 100, firstTokenAgoMs: 80, queueWaitMs: 4 }),
@@ -103,6 +110,7 @@ describe('the summary of a run', () => {
       queueWaitMs: { p50: 2, p95: 4, p99: 4 },
       e2eMs: undefined,
       stall: undefined,
+      guesses: { numGuessed: 4, numRight: 2, tokensPerStep: 7 / 5 },
     });
   });
 

@@ -24,6 +24,16 @@ export interface RunSummary extends RunLatencies {
   readonly peakBatchSize: number | undefined;
   readonly tokensPerSecond: number;
   readonly stall: PrefillStall | undefined;
+  /** Undefined where none was made. */
+  readonly guesses: GuessCounts | undefined;
+}
+
+/** What prompt lookup did. */
+export interface GuessCounts {
+  readonly numGuessed: number;
+  readonly numRight: number;
+  /** Of one text, on average. */
+  readonly tokensPerStep: number;
 }
 
 /** The longest pause of running texts while prompts were read in pieces. Durations in ms. */
@@ -87,7 +97,21 @@ export function summarizeRun(
       latencies.ttftMs ??
       spreadReader(rows.flatMap(({ ttftMs: ms }) => (ms === undefined ? [] : { atMs: 0, ms })))(endMs),
     stall: prefillStall(tokenGaps(ofRun), status.policy.maxBatchedTokens),
+    guesses: countGuesses(ofRun),
   };
+}
+
+function countGuesses(steps: readonly TracedStep[]): GuessCounts | undefined {
+  const counts = { numGuessed: 0, numRight: 0, numSampled: 0 };
+  for (const { kind, batchSize, numGuessedTokens, numRightGuesses } of steps) {
+    counts.numGuessed += numGuessedTokens;
+    counts.numRight += numRightGuesses;
+    if (kind === 'decode') counts.numSampled += batchSize;
+  }
+  const { numGuessed, numRight, numSampled } = counts;
+  return numGuessed > 0
+    ? { numGuessed, numRight, tokensPerStep: (numSampled + numRight) / numSampled }
+    : undefined;
 }
 
 /** While a run goes on, the charts' newest ones do: a job has thousands of steps. Undefined where there are none yet. */

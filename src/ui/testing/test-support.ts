@@ -128,6 +128,8 @@ export function createStepRecord(change: Partial<StepRecord> = {}): StepRecord {
     stepMs: 10,
     runMs: 9,
     readbackMs: 0,
+    numGuessedTokens: 0,
+    numRightGuesses: 0,
     agoMs: 0,
     slots: [],
     ...change,

@@ -16,6 +16,8 @@ const BASE: StepRecord = {
   stepMs: 10,
   runMs: 8,
   readbackMs: 1,
+  numGuessedTokens: 0,
+  numRightGuesses: 0,
   agoMs: 0,
   slots: [0, 1, 2, 3],
 };

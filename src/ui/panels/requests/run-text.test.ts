@@ -13,6 +13,7 @@ const OVER = {
   ttftMs: undefined,
   itlMs: undefined,
   stall: undefined,
+  guesses: undefined,
   queueWaitMs: undefined,
   e2eMs: undefined,
 };
@@ -33,6 +34,15 @@ it('says how many ran together and how long they took', () => {
   expect(describeOver(OVER)).toBe('9 prompts in 0.6 s, up to 8 together.');
   expect(describeOver({ ...OVER, numRequests: 1, peakBatchSize: 1 })).toBe('1 prompt in 0.6 s.');
   expect(describeOver({ ...OVER, peakBatchSize: undefined }), 'an upstream').toBe('9 prompts in 0.6 s.');
+});
+
+it('says what prompt lookup has saved, if anyone can notice', () => {
+  const guesses = { numGuessed: 652, numRight: 495, tokensPerStep: 2.125 };
+  expect(describeOver({ ...OVER, guesses })).toBe(
+    '9 prompts in 0.6 s, up to 8 together. Prompt lookup guessed 495 of 652 tokens right: 2.13 tokens a step.',
+  );
+  const few = { numGuessed: 6, numRight: 1, tokensPerStep: 1.01 };
+  expect(describeOver({ ...OVER, guesses: few })).toBe('9 prompts in 0.6 s, up to 8 together.');
 });
 
 it('says which pause of running texts was prevented, where one would have been seen', () => {

@@ -1,4 +1,4 @@
-import { describeFaster, formatCount, formatSeconds } from '../../parts/format.ts';
+import { describeFaster, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
 import type { RunSummary } from '../../state/run-summary.ts';
 
@@ -21,13 +21,13 @@ export function describeRunning(counts: RunCounts): string {
 
 /** @param measured A comparison of the same prompts: its times take the place of the run's own. */
 export function describeOver(
-  { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall }: RunSummary,
+  { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall, guesses }: RunSummary,
   measured?: Measured,
 ): string {
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
   const took = `in ${formatSeconds(elapsedMs)}${together}`;
-  const text = `${prompts}${describeForeign(numForeign)} ${took}.${describeStall(stall)}`;
+  const text = `${prompts}${describeForeign(numForeign)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;
   if (!measured || numForeign > 0) return text;
   const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
@@ -42,6 +42,14 @@ function describeStall(stall: RunSummary['stall']): string {
   if (!stall || stall.unsplitMs < Math.max(100, 1.5 * stall.gapMs)) return '';
   const [gap, unsplit] = [formatSeconds(stall.gapMs), formatSeconds(stall.unsplitMs)];
   return ` New prompts were read in pieces: running texts paused for at most ${gap}, in one step it would have been ${unsplit}.`;
+}
+
+/** Fewer steps by less than a twentieth are invisible. */
+function describeGuesses(guesses: RunSummary['guesses']): string {
+  if (!guesses || guesses.tokensPerStep < 1.05) return '';
+  const { numGuessed, numRight, tokensPerStep } = guesses;
+  const counts = `${formatCount(numRight)} of ${formatCount(numGuessed)}`;
+  return ` Prompt lookup guessed ${counts} tokens right: ${formatNumber(tokensPerStep)} tokens a step.`;
 }
 
 function describeForeign(numForeign: number): string {
