@@ -94,3 +94,27 @@ it('cuts the answer of a file that has gone since the start, and serves on', asy
   await expect(fetch(`${url}/assets/lost.txt`)).rejects.toThrow('fetch failed');
   expect((await fetch(`${url}/assets/digits.txt`)).status).toBe(200);
 });
+
+it.each([
+  ['../secret.html', 'INVALID_ARGUMENT'],
+  ['../outside.txt', 'INVALID_ARGUMENT'],
+  ['model.gguf', 'INVALID_ARGUMENT'],
+  ['folder.html', 'PAGE_NOT_BUILT'],
+  ['missing.html', 'PAGE_NOT_BUILT'],
+])('a page is an HTML file in the root, and %s is none', async (entry, code) => {
+  const folder = await createFolder({
+    'secret.html': '<p>',
+    'outside.txt': '',
+    'dist/model.gguf': 'GGUF',
+    'dist/folder.html/a.html': '<p>',
+  });
+  const serve = (): unknown => serveStaticFiles({ root: join(folder, 'dist'), entry, headElements: '' });
+  expect(serve).toThrow(expect.objectContaining({ code, message: expect.stringContaining(entry) }));
+});
+
+it('the page has its elements under each path that leads to it', async () => {
+  const root = await createFolder({ 'sub/app.html': '<p>A text</p>' });
+  const serveFile = serveStaticFiles({ root, entry: './sub/app.html', headElements: '<meta>' });
+  const { url } = await listen(serveFile);
+  expect(await (await fetch(`${url}/sub/app.html`)).text()).toContain('<meta>');
+});

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import sirv from 'sirv';
 
@@ -55,13 +55,10 @@ export function serveStaticFiles({
   headElements,
   nothingAt = (pathname) => HttpError.notFound(pathname),
 }: StaticFilesOptions): RequestListener {
-  if (!existsSync(join(root, entry))) {
-    const message = `There is no ${entry} in ${root}: run \`npm run build\` first, or name the page's file with --entry.`;
-    throw new BridgeError('PAGE_NOT_BUILT', message);
-  }
+  const page = pageIn(root, entry);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
-  const servePage = pageWith(headElements, join(root, entry));
+  const servePage = pageWith(headElements, join(root, page));
   return (request, response) => {
     if (!isRange(request.headers.range)) delete request.headers.range;
     response.once('pipe', (file: Readable) => takeOverPipe(file, response));
@@ -69,7 +66,7 @@ export function serveStaticFiles({
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
-    else if (isPage(request.url ?? '/', entry)) servePage(request, response);
+    else if (isPage(request.url ?? '/', page)) servePage(request, response);
     else if (isServiceWorker(request)) retireServiceWorker(response);
     else {
       const [pathname = '/'] = (request.url ?? '/').split('?');
@@ -79,9 +76,19 @@ export function serveStaticFiles({
   };
 }
 
-function isPage(url: string, entry: string): boolean {
+/** The page's path below the root, with slashes. @throws BridgeError */
+function pageIn(root: string, entry: string): string {
+  const page = relative(root, join(root, entry)).replaceAll(sep, '/');
+  if (page.startsWith('../') || !/\.html?$/i.test(page))
+    throw BridgeError.invalid('entry', `an HTML file in ${root}`, entry);
+  if (statSync(join(root, page), { throwIfNoEntry: false })?.isFile()) return page;
+  const message = `There is no ${entry} in ${root}: build the page first, as with \`npm run build\`, or name its folder with --root and its file with --entry.`;
+  throw new BridgeError('PAGE_NOT_BUILT', message);
+}
+
+function isPage(url: string, page: string): boolean {
   const [path = ''] = url.split('?');
-  return path === '/' || path === `/${entry}`;
+  return path === '/' || path === `/${page}`;
 }
 
 /** The package has each of these files once, under its own name: it is too large to be there twice. */
