@@ -73,7 +73,7 @@ describe('a list of instances', () => {
 });
 
 /** A worker whose numbers are checked, and not negative. */
-async function startNumbers() {
+async function startNumbers(maxQueuedRequests = 8) {
   const { url } = await startBridge();
   stubWebSocket(url);
   const numbers = defineDeployment({
@@ -84,12 +84,19 @@ async function startNumbers() {
     },
     handler: (inputs) =>
       Promise.resolve(inputs.map((input) => (input < 0 ? new RangeError('It is negative') : input))),
-    batchOptions: { maxQueuedRequests: 8 },
+    batchOptions: { maxQueuedRequests, maxBatchSize: 64 },
   });
   const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
   void keepBridged(`${url}/bridge/`, new ServeWorker([numbers], outbox, createServeHost()), outbox);
   return (body: string) => post(`${url}/deployments/numbers`, body, 'application/json');
 }
+
+it.each([1025, 4096])('a list of %i instances is answered', async (length) => {
+  const ask = await startNumbers(Infinity);
+  const instances = Array.from({ length }, (_, index) => index);
+  const response = await ask(JSON.stringify({ instances }));
+  expect(await response.json()).toEqual({ predictions: instances });
+});
 
 it.each([
   [

@@ -1,6 +1,7 @@
 import type { TabserveClient } from '../../src/client/client.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { MAX_INPUTS } from '../../src/protocol/wire.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { checkUnrounded, parseUnrounded, readJson } from '../http/read-body.ts';
 import { ofListed } from '../http/to-http-error.ts';
@@ -46,9 +47,6 @@ export function housePriceRoute(serve: TabserveClient): Route {
   });
 }
 
-/** Limit of one request. */
-const MAX_INSTANCES = 4096;
-
 /**
  * `{ "input": …, "options": { … } }` to any deployment, and its answer; or `{ "instances": […] }`, and `{ "predictions": […] }` in
  * their order.
@@ -93,8 +91,8 @@ function readInstances(instances: unknown, input: unknown): readonly unknown[] {
     throw HttpError.invalid('instances', 'Expected `instances` without `input`: pass one of them.');
   if (!Array.isArray(instances) || instances.length === 0)
     throw HttpError.expected('instances', 'a list of at least one input');
-  if (instances.length > MAX_INSTANCES) {
-    const message = `\`instances\` has ${instances.length} inputs: send at most ${MAX_INSTANCES} in a request.`;
+  if (instances.length > MAX_INPUTS) {
+    const message = `\`instances\` has ${instances.length} inputs: send at most ${MAX_INPUTS} in a request.`;
     throw HttpError.invalid('instances', message);
   }
   return instances;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { TabserveClient } from './client.ts';
+import type { DeploymentResponse } from './deployment-response.ts';
 import type { GenerationResponse } from './generation-response.ts';
 import type { Activity, ClientUpdate } from './topics.ts';
 import type { GenerationChunk } from './generation-response.ts';
@@ -202,6 +203,22 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
+
+function emptyPlaces(length: number): readonly unknown[] {
+  const list: unknown[] = [];
+  list.length = length;
+  return list;
+}
+
+/** A handle as JavaScript sees it. */
+interface LooseHandle {
+  remote(input: unknown, options?: unknown): DeploymentResponse<unknown>;
+  remoteAll(inputs: unknown, options?: unknown): readonly DeploymentResponse<unknown>[];
+}
+
+function looseHandle(serve: TabserveClient): LooseHandle {
+  return serve.getHandle<unknown, unknown>('any');
+}
 
 describe('TabserveClient', () => {
   it('says hello when the link is there, and not before', () => {
@@ -473,6 +490,41 @@ describe('several prompts of one turn', () => {
     const responses = serve.getHandle<unknown, number>('any').remoteAll([1, () => 2]);
     for (const response of responses)
       await expect(response).rejects.toThrow(/^`inputs\[1\]`: The input can't be cloned/);
+    expect(link.received).toEqual([]);
+  });
+
+  it('are sent with the empty places of their list, which are inputs too', () => {
+    const { link, serve } = createServed();
+    expect(serve.getHandle<unknown, number>('any').remoteAll(emptyPlaces(4096))).toHaveLength(4096);
+    expect(groups(link)[0]?.requests).toHaveLength(4096);
+  });
+
+  it.each([
+    ['more than 4,096', emptyPlaces(4097), /^Expected `inputs` to be a list of at most 4096 .*`4097 inputs`/],
+    ['a text', 'ab', /^Expected `inputs` to be a list, got `ab`/],
+    ['a typed array', new Float32Array(2), /^Expected `inputs` to be a list/],
+    ['nothing', undefined, /^Expected `inputs` to be a list/],
+  ])('are refused where they are %s', async (_, inputs, message) => {
+    const { link, serve } = createServed();
+    const responses = looseHandle(serve).remoteAll(inputs);
+    for (const response of responses)
+      await expect(response).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(message),
+      });
+    expect(responses.length).toBeGreaterThan(0);
+    expect(link.received).toEqual([]);
+  });
+
+  it.each([
+    ['a number', 5, 'options'],
+    ['a list', [], 'options'],
+    ['a signal that is none', { signal: 5 }, 'signal'],
+  ])('are refused with options that are %s', async (_, options, param) => {
+    const { link, serve } = createServed();
+    const handle = looseHandle(serve);
+    for (const response of [handle.remote(1, options), ...handle.remoteAll([1, 2], options)])
+      await expect(response).rejects.toMatchObject({ code: 'INVALID_OPTION', param });
     expect(link.received).toEqual([]);
   });
 });

@@ -9,11 +9,22 @@ import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
 import { ResumableRequest } from './resumable-request.ts';
-import { nameRefusal } from './links/refusals.ts';
+import { inputsRefusal, nameRefusal, optionsRefusal } from './links/refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
 type PendingResponse = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
 type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof BaseResponse>) => Made;
+
+/** One input as its caller gave it. */
+interface Submitted {
+  readonly input: unknown;
+  readonly options: RequestOptions | null | undefined;
+  readonly turn: TurnInfo;
+  /** Among the inputs of one `remoteAll`. */
+  readonly place?: number;
+  /** Why all inputs of the `remoteAll` are refused. */
+  readonly refusal?: Error | undefined;
+}
 
 /** Requests that are not settled yet, in order of submission. */
 export class OutstandingRequests {
@@ -38,14 +49,17 @@ export class OutstandingRequests {
     const turnInfo: TurnInfo = caller ? { caller } : {};
     return {
       remote: (input: unknown, options?: RequestOptions): Made => {
-        const response = this.#submit(ResponseClass, deployment, input, options, turnInfo);
+        const response = this.#submit(ResponseClass, deployment, { input, options, turn: turnInfo });
         this.#begin([response]);
         return response;
       },
       remoteAll: (inputs: readonly unknown[], options?: RequestOptions): readonly Made[] => {
         const turn = { ...turnInfo, turnId: createRequestId() };
-        const responses = inputs.map((input, place) =>
-          this.#submit(ResponseClass, deployment, input, options, turn, place),
+        const refusal = inputsRefusal(inputs);
+        // An empty place is an input too.
+        const listed: readonly unknown[] = Array.isArray(inputs) ? Array.from(inputs) : [inputs];
+        const responses = listed.map((input, place) =>
+          this.#submit(ResponseClass, deployment, { input, options, turn, place, refusal }),
         );
         this.#begin(responses);
         return responses;
@@ -89,10 +103,7 @@ export class OutstandingRequests {
   #submit<Made extends PendingResponse>(
     ResponseClass: ResponseConstructor<Made>,
     deployment: string,
-    input: unknown,
-    given: RequestOptions | null | undefined,
-    turn: TurnInfo,
-    place?: number,
+    { input, options: given, turn, place, refusal: ofInputs }: Submitted,
   ): Made {
     const { signal, ...options } = given ?? {};
     const requestId = createRequestId();
@@ -102,7 +113,7 @@ export class OutstandingRequests {
     const made = { requestId, deployment, input, options: seeded, turn, place };
     this.#requests.set(requestId, new ResumableRequest(made, response, systemClock.now()));
     this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
-    const refusal = this.#connection.end ?? nameRefusal(deployment);
+    const refusal = this.#connection.end ?? nameRefusal(deployment) ?? ofInputs ?? optionsRefusal(given);
     if (refusal) this.#settle(requestId, refusal);
     else if (signal?.aborted) this.#settle(requestId, RequestCancelledError.because(signal.reason));
     else if (signal) response.follow(signal);

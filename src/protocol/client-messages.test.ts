@@ -131,6 +131,39 @@ describe('parseClientMessages', () => {
     ).toEqual([]);
     expect(parseClientMessages({ ...several, version: version + 1 })).toEqual([]);
   });
+
+  it.each([
+    [
+      'a call',
+      { version, clientId, type: 'detokenize', callId: 3, tokenIds: [1.5] },
+      { callId: 3, requestIds: [] },
+      /^`tokenIds\.0` can't be sent to the worker: Invalid integer: Received 1\.5\.$/,
+    ],
+    [
+      'a request',
+      { ...SUBMIT, deployment: 'x'.repeat(101), input: 1, options: {} },
+      { requestIds: ['r'] },
+      /^`deployment` can't .*: Invalid length: Expected <=100 but received 101\.$/,
+    ],
+    [
+      'a list of requests that is too long',
+      {
+        ...SUBMIT_ALL,
+        requests: Array.from({ length: 4097 }, (_, index) => ({ ...REQUEST, requestId: `r${index}` })),
+      },
+      { requestIds: Array.from({ length: 4097 }, (_, index) => `r${index}`) },
+      /^`requests` can't .*: Expected a list of at most 4096 entries\.$/,
+    ],
+  ])('names who waits for the answer of %s that it cannot read', (_, message, waiting, error) => {
+    const [unread] = parseClientMessages(message);
+    expect(unread).toMatchObject({ type: 'unread', clientId, ...waiting });
+    expect(unread?.type === 'unread' && unread.error.message).toMatch(error);
+  });
+
+  it('takes 4,096 requests together', () => {
+    const requests = Array.from({ length: 4096 }, (_, index) => ({ ...REQUEST, requestId: `r${index}` }));
+    expect(parseClientMessages({ ...SUBMIT_ALL, requests })).toEqual([{ ...SUBMIT_ALL, requests }]);
+  });
 });
 
 describe('parseClientMessage', () => {
@@ -180,7 +213,7 @@ describe('parseClientMessage', () => {
     ['several submissions that are none', { ...SUBMIT_ALL, requests: [] }],
     ['several submissions that are no list', { ...SUBMIT_ALL, requests: REQUEST }],
     ['several submissions of which one has no id', { ...SUBMIT_ALL, requests: [REQUEST, { input: 1 }] }],
-    ['more than 1,024 submissions', { ...SUBMIT_ALL, requests: Array.from({ length: 1025 }, () => REQUEST) }],
+    ['more than 4,096 submissions', { ...SUBMIT_ALL, requests: Array.from({ length: 4097 }, () => REQUEST) }],
     ['a submission without an input', { ...FIRST_SUBMIT, options: {} }],
     ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
     ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
@@ -285,10 +318,10 @@ describe('a caller behind the bridge', () => {
   });
 
   it.each([[[]], ['127.0.0.1'], [[1]], [['a', 'b', 'c', 'd']], [['x'.repeat(101)]]])(
-    'is dropped with its message where its name is %j',
+    'is refused with its message where its name is %j',
     (bad) => {
       for (const message of submissions)
-        expect(parseBridgeMessage({ ...message, caller: bad })).toBeUndefined();
+        expect(parseBridgeMessage({ ...message, caller: bad })).toMatchObject({ type: 'unread' });
     },
   );
 

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
+import { InvalidOptionError, shown } from '../batching/base/errors.ts';
 import { CALLS, clientMessage } from './calls.ts';
+import type { ClientId, RequestId } from './ids.ts';
 import { caller, requestId, submittedRequest } from './requests.ts';
 import { heldOverride, knobSettings } from './status.ts';
-import { anyVersion, boundedList, name, parse, version, type Wire } from './wire.ts';
-
-/** More than any endpoint of the bridge submits at once. */
-const MAX_REQUESTS = 1024;
+import { anyVersion, boundedList, count, id, MAX_INPUTS, name, parse, version, type Wire } from './wire.ts';
 
 const submission = { deployment: name, turnId: v.exactOptional(name) };
 
@@ -14,7 +13,7 @@ const submit = clientMessage('submit', { ...submission, ...submittedRequest.entr
 /** Requests that are accepted together, or not at all. */
 const submitAll = clientMessage('submit-all', {
   ...submission,
-  requests: v.pipe(boundedList(submittedRequest, MAX_REQUESTS), v.minLength(1)),
+  requests: v.pipe(boundedList(submittedRequest, MAX_INPUTS), v.minLength(1)),
 });
 
 const otherMessages = [
@@ -59,10 +58,21 @@ export interface ClientMessages {
   readonly messages: readonly ClientMessage[];
 }
 
+/** A message that the worker can't read, because of a value that a caller gave. Its sender waits for the answer. */
+export interface UnreadMessage {
+  readonly type: 'unread';
+  readonly clientId: ClientId;
+  /** Of a call. */
+  readonly callId: number | undefined;
+  /** Of the requests that were submitted. */
+  readonly requestIds: readonly RequestId[];
+  readonly error: InvalidOptionError;
+}
+
 /** Checks a message from a tab, or several that came together. Leaves out those that are none. */
-export function parseClientMessages(data: unknown): readonly ClientMessage[] {
+export function parseClientMessages(data: unknown): readonly (ClientMessage | UnreadMessage)[] {
   const together = parse(several, data)?.messages ?? [data];
-  return together.flatMap((message) => parseClientMessage(message) ?? []);
+  return together.flatMap((message) => parseClientMessage(message) ?? unreadFrom(tabMessage, message) ?? []);
 }
 
 /** Checks a message from a tab. Prompt, options and knobs are checked later, by their deployment. */
@@ -71,8 +81,29 @@ export function parseClientMessage(data: unknown): ClientMessage | undefined {
 }
 
 /** Checks a message from the bridge's own socket. */
-export function parseBridgeMessage(data: unknown): ClientMessage | undefined {
-  return parse(bridgeMessage, data);
+export function parseBridgeMessage(data: unknown): ClientMessage | UnreadMessage | undefined {
+  return parse(bridgeMessage, data) ?? unreadFrom(bridgeMessage, data);
+}
+
+const awaited = v.object({
+  version,
+  clientId: id<ClientId>(),
+  type: name,
+  callId: v.exactOptional(count),
+  requestId: v.exactOptional(requestId),
+  requests: v.exactOptional(v.array(v.object({ requestId }))),
+});
+
+/** Undefined for a message that nobody waits for an answer to. */
+function unreadFrom(schema: v.GenericSchema, data: unknown): UnreadMessage | undefined {
+  const message = parse(awaited, data);
+  const [issue] = v.safeParse(schema, data, { abortEarly: true }).issues ?? [];
+  if (!message || !issue) return undefined;
+  const { type, clientId, callId, requestId: single, requests = [] } = message;
+  const place = shown(v.getDotPath(issue) ?? type);
+  const error = new InvalidOptionError(`\`${place}\` can't be sent to the worker: ${issue.message}.`, place);
+  const requestIds = [...(single === undefined ? [] : [single]), ...requests.map((each) => each.requestId)];
+  return { type: 'unread', clientId, callId, requestIds, error };
 }
 
 const anyHello = v.object({ type: v.literal('hello'), version: anyVersion });

@@ -16,6 +16,9 @@ export const MAX_TOKEN_IDS = 65_536;
 /** The longest text that is tokenized for a caller, in UTF-16 units. */
 export const MAX_TEXT_LENGTH = 2 ** 17;
 
+/** The most inputs of one `remoteAll`, and of the list of an HTTP request. */
+export const MAX_INPUTS = 4096;
+
 /** The longest prompt, in UTF-16 units, and the longest body of an HTTP request, in bytes. */
 export const MAX_PROMPT_LENGTH = 2 ** 20;
 
@@ -49,6 +52,7 @@ export const anyVersion = v.pipe(v.number(), v.integer(), v.minValue(1));
 export function id<Id extends string>() {
   return v.custom<Id>(
     (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH,
+    `Expected an ID of 1 to ${MAX_NAME_LENGTH} characters`,
   );
 }
 
@@ -76,19 +80,22 @@ export function passing<Value>(validate: Validate<Value>): v.GenericSchema<unkno
 // @__NO_SIDE_EFFECTS__
 export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLength: number) {
   return v.pipe(
-    v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= maxLength),
+    v.custom<unknown[]>(
+      (value) => Array.isArray(value) && value.length <= maxLength,
+      `Expected a list of at most ${maxLength} entries`,
+    ),
     v.array(entry),
   );
 }
 
 /** An object with any names. valibot's `record` leaves out `__proto__`, `constructor` and `prototype`. */
-export const record = v.custom<Record<string, unknown>>(isRecord, 'an object');
+export const record = v.custom<Record<string, unknown>>(isRecord, 'Expected an object');
 
 /** An object with any names, whose values are all of one kind, which transforms none. */
 // @__NO_SIDE_EFFECTS__
 export function recordOf<Value>(value: v.GenericSchema<unknown, Value>) {
   return v.pipe(
-    v.custom<Record<string, Value>>(isRecord, 'an object'),
+    v.custom<Record<string, Value>>(isRecord, 'Expected an object'),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
       const input = dataset.value;

@@ -1,14 +1,37 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { MAX_NAME_LENGTH } from '../../protocol/wire.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { MAX_INPUTS, MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
-/** The worker drops a message with such a name, and its caller would wait forever. */
+/** Refuses what no deployment is called, before it is sent. */
 export function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
   if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
   const expected = `a deployment's name of at most ${MAX_NAME_LENGTH} characters`;
   return InvalidOptionError.of('name', expected, deployment);
 }
 
-/** The worker also drops a message with a longer text. */
+/** Of a `remoteAll`, whose inputs are accepted together or not at all. */
+export function inputsRefusal(inputs: unknown): InvalidOptionError | undefined {
+  if (!Array.isArray(inputs)) return InvalidOptionError.of('inputs', 'a list', inputs);
+  if (inputs.length <= MAX_INPUTS) return undefined;
+  const expected = `a list of at most ${MAX_INPUTS} inputs, which are accepted together`;
+  return InvalidOptionError.of('inputs', expected, `${inputs.length} inputs`);
+}
+
+/** @param options Of a request. */
+export function optionsRefusal(options: unknown): InvalidOptionError | undefined {
+  if (options === undefined || options === null) return undefined;
+  if (!isRecord(options)) return InvalidOptionError.of('options', 'an object', options);
+  const { signal } = options;
+  if (signal === undefined || isSignal(signal)) return undefined;
+  return InvalidOptionError.of('signal', 'an AbortSignal', signal);
+}
+
+/** Also that of another window. */
+function isSignal(signal: unknown): boolean {
+  return isRecord(signal) && typeof signal['addEventListener'] === 'function';
+}
+
+/** The worker refuses a message with a longer text too, but only after it came. */
 export function textRefusal(
   option: string,
   length: number,

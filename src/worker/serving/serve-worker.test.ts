@@ -3,7 +3,7 @@ import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { defineDeployment } from '../../protocol/deployment.ts';
 import { createRequestId, type ClientId } from '../../protocol/ids.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
-import type { ClientMessage } from '../../protocol/client-messages.ts';
+import { parseClientMessages, type ClientMessage } from '../../protocol/client-messages.ts';
 import type { KnobSettings } from '../../protocol/status.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
@@ -110,6 +110,25 @@ describe('ServeWorker', () => {
         message: { batch: { deployment: 'shout', batchIndex: 0, batchSize: 1, reason: 'idle' } },
       },
       { to: owner.id, message: { updates: [{ type: 'answered', requestId: id, result: 'HEY' }] } },
+    ]);
+  });
+
+  it('answers each call and request that it cannot read with the reason', () => {
+    const { worker, tab, messagesTo } = createWorker();
+    const { id } = tab('a');
+    const sent = { version: PROTOCOL_VERSION, clientId: id };
+    const request = { input: 1, options: {}, elapsedMs: 0 };
+    for (const message of [
+      { ...sent, type: 'tokenize', callId: 1, text: 5, addSpecialTokens: true },
+      { ...sent, type: 'submit', deployment: 5, requestId: 'r', ...request },
+      { ...sent, type: 'submit-all', deployment: 5, requests: [{ requestId: 's', ...request }] },
+    ])
+      for (const received of parseClientMessages(message)) worker.receive(received);
+    const error = { code: 'INVALID_OPTION', message: expect.stringContaining("can't be sent to the worker") };
+    expect(messagesTo(id)).toMatchObject([
+      { type: 'call-refused', callId: 1, error: { ...error, param: 'text' } },
+      { updates: [{ type: 'failed', requestId: 'r', error }] },
+      { updates: [{ type: 'failed', requestId: 's', error }] },
     ]);
   });
 

@@ -17,7 +17,7 @@ import type { StepBatch } from '../../protocol/stats.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import { handleCall, type CallAnswer, type CallMessage, type CallName } from '../../protocol/calls.ts';
-import type { ClientMessage } from '../../protocol/client-messages.ts';
+import type { ClientMessage, UnreadMessage } from '../../protocol/client-messages.ts';
 import type { FirstModelInit, UpstreamInit } from '../../protocol/host-messages.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
@@ -153,10 +153,14 @@ export class ServeWorker {
     this.#tabs.toAll({ type: 'serving' });
   }
 
-  receive(message: ClientMessage): void {
+  receive(message: ClientMessage | UnreadMessage): void {
     const { clientId } = message;
     // Drop messages of a client that was not welcomed: they are meant for an earlier worker, and come again after the welcome.
     if (message.type !== 'hello' && !this.#requests.hasWelcomed(clientId)) return;
+    if (message.type === 'unread') {
+      this.#tabs.refuse(message);
+      return;
+    }
     if ('callId' in message) {
       void this.#answer(message);
       return;

@@ -1,5 +1,7 @@
 import type { ClientId, WorkerId } from '../../protocol/ids.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
+import type { UnreadMessage } from '../../protocol/client-messages.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -20,5 +22,14 @@ export class TabMessages {
   /** @throws DataCloneError. */
   toClient(clientId: ClientId, message: Unsigned<WorkerMessage>): void {
     this.#outbox.toClient(clientId, { version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
+  }
+
+  /** Answers a message that can't be read: its sender would wait forever. */
+  refuse({ clientId, callId, requestIds, error: cause }: UnreadMessage): void {
+    const error = toWireError(cause);
+    if (callId !== undefined) this.toClient(clientId, { type: 'call-refused', callId, error });
+    if (requestIds.length === 0) return;
+    const updates = requestIds.map((requestId) => ({ type: 'failed', requestId, error }) as const);
+    this.toClient(clientId, { type: 'updates', updates });
   }
 }
