@@ -25,7 +25,7 @@ const BAD_MODELS: readonly BadModel[] = [
   },
   {
     title: 'whose tokenizer.json is of another kind',
-    fault: () => replaced('tokenizer.json', '{}'),
+    fault: () => replaced('tokenizer.json', {}),
     code: 'MODEL_FILE_CORRUPT',
     says: 'tokenizer.json',
   },

@@ -1,7 +1,7 @@
 import { requireEnvironment } from './support/environment.ts';
 import { reference } from './support/reference.ts';
 import { requestsOf, sequenceOf } from './support/sequence-of-events.ts';
-import type { TextRequest } from './support/tab.ts';
+import { openAdvanced, type TextRequest } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
 import type { Browser } from 'playwright/test';
@@ -30,7 +30,7 @@ test('nine sample prompts sent by the button reach batch size 8, and every text 
   tab,
 }) => {
   const { page } = tab;
-  await tab.openAdvanced();
+  await openAdvanced(tab.page);
   await page.getByRole('textbox', { name: 'Max new tokens' }).fill('8');
   await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
   const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');

@@ -5,7 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import OpenAI from 'openai';
 
 import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
-import { expect, openTab, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
+import { expect, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
+import { openTab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
 const NUM_ROWS = process.env['FULL'] ? 5000 : 120;

@@ -1,7 +1,7 @@
-import { expect, expectIdle, openTab, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
+import { expect, expectIdle, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
 import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import { Site } from './support/site.ts';
-import type { Backend } from './support/tab.ts';
+import { openTab, type Backend } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
 const NUM_STREAMS = 8;

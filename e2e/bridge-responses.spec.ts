@@ -2,7 +2,8 @@ import { Agent, OpenAIProvider, Runner, user } from '@openai/agents';
 import OpenAI, { BadRequestError } from 'openai';
 
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { expect, hello, inPage, SAMPLED, system, test, type ServedChat } from './support/chat-bridge-test.ts';
+import type { ServedTab } from './support/bridge-test.ts';
+import { expect, hello, inPage, SAMPLED, system, test } from './support/chat-bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
 const ASKED = {
@@ -12,11 +13,11 @@ const ASKED = {
   ...SAMPLED,
 };
 
-function clientOf({ url }: ServedChat): OpenAI {
+function clientOf({ url }: ServedTab): OpenAI {
   return new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });
 }
 
-function runnerOf({ url }: ServedChat): Runner {
+function runnerOf({ url }: ServedTab): Runner {
   return new Runner({
     modelProvider: new OpenAIProvider({ apiKey: 'none', baseURL: `${url}/v1` }),
     tracingDisabled: true,

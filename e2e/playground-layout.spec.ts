@@ -6,7 +6,7 @@ import { answerGreedily } from './support/answer-greedily.ts';
 import { EMBEDDING_MODEL, loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
-import type { Tab } from './support/tab.ts';
+import { openAdvanced, type Tab } from './support/tab.ts';
 
 // Pictures are compared only on machines with the fonts that they were drawn with. Each set of fonts has its own folder, which
 // `npx playwright test -c e2e playground-layout --project wasm --update-snapshots` draws. Elsewhere, only the layout is checked.
@@ -30,7 +30,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
   before: () => Promise.resolve(),
   after: async (tab) => {
     const { page } = tab;
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     await page.getByRole('textbox', { name: 'Seed' }).fill('7');
     await page.locator('summary').filter({ hasText: 'Advanced' }).click();
     await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
@@ -44,7 +44,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
     await expect(tab.page.getByText(/the same under each policy/)).toBeVisible();
   },
   options: async (tab) => {
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     await tab.openMoreCharts();
   },
   async status(tab) {
@@ -145,7 +145,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
     const { page } = tab;
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
     await page.getByRole('textbox', { name: 'Seed' }).fill('7');
     await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');

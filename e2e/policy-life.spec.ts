@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'playwright/test';
 
-import { openTab, startBridge, type ServedBridge } from './support/bridge-test.ts';
+import { startBridge, type ServedBridge } from './support/bridge-test.ts';
 import type { Site } from './support/site.ts';
-import { DEFAULT_KNOBS, type Tab } from './support/tab.ts';
+import { openTab, DEFAULT_KNOBS, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 // How long a policy lives: that of the users, and that of a load test.

@@ -1,6 +1,6 @@
 import type { GenerationChunk } from '../src/client/generation-response.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
-import { readStream } from './support/read-stream.ts';
+import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const PROMPT = 'Once upon a time,';
@@ -15,10 +15,10 @@ test('a text ends before a stop string that lies across tokens, and no chunk sho
   tab,
 }) => {
   const greedy: GenerationOptions = { temperature: 0, maxNewTokens: 16 };
-  const whole = await readStream(tab, PROMPT, greedy);
+  const whole = await tab.readStream(PROMPT, greedy);
   const [before = '', after = ''] = whole.chunks.slice(7, 9).map(({ text }) => text);
   const stop = before.slice(-2) + after.slice(0, 2);
-  const { chunks, result } = await readStream(tab, PROMPT, { ...greedy, stop: ['\n\n', stop] });
+  const { chunks, result } = await tab.readStream(PROMPT, { ...greedy, stop: ['\n\n', stop] });
   const expected = whole.result.generatedText.split(stop)[0];
   expect(result.generatedText).toBe(expected);
   expect(textOf(chunks)).toBe(expected);
@@ -33,7 +33,7 @@ test(
   { tag: ANY_BACKEND },
   async ({ tab }) => {
     const options: GenerationOptions = { temperature: 1, topK: 0, seed: 7, maxNewTokens: 8 };
-    const { chunks, result } = await readStream(tab, PROMPT, { ...options, n: 3 });
+    const { chunks, result } = await tab.readStream(PROMPT, { ...options, n: 3 });
     const steps = await tab.steps('decode');
     expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(3);
     expect(result.choices).toHaveLength(3);
@@ -53,7 +53,7 @@ test(
   'an echo makes the stream the whole text, without tokens or logprobs for the prompt',
   { tag: ANY_BACKEND },
   async ({ tab }) => {
-    const { chunks, result } = await readStream(tab, PROMPT, { echo: true, logprobs: 1, maxNewTokens: 4 });
+    const { chunks, result } = await tab.readStream(PROMPT, { echo: true, logprobs: 1, maxNewTokens: 4 });
     expect(chunks[0]).toEqual({ index: 0, text: PROMPT, tokenIds: [] });
     expect(textOf(chunks)).toBe(result.text);
     expect(chunks.flatMap(({ tokenIds }) => tokenIds)).toEqual(result.tokenIds);
@@ -121,7 +121,7 @@ test(
   async ({ tab }) => {
     const { page } = tab;
     const fields = { 'Max new tokens': '12', Temperature: '1', Seed: '7', Continuations: '2', Stop: 'e' };
-    await tab.openAdvanced();
+    await openAdvanced(tab.page);
     for (const [name, value] of Object.entries(fields)) await page.getByRole('textbox', { name }).fill(value);
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const row = page.locator('[data-request-id][data-status=finished]');

@@ -8,7 +8,6 @@ import {
   UPSTREAM_MODEL,
   type OpenAiServer,
 } from './support/openai-server.ts';
-import { readStream } from './support/read-stream.ts';
 import { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test as base } from './support/test.ts';
 
@@ -95,7 +94,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     upstream,
     asking: tab,
   }) => {
-    const { chunks, result } = await readStream(tab, PROMPT, { seed: 3, maxNewTokens: 5 });
+    const { chunks, result } = await tab.readStream(PROMPT, { seed: 3, maxNewTokens: 5 });
     expect(chunks.map(({ text, tokenIds }) => [text, tokenIds])).toEqual(
       [3, 4, 5, 6, 7].map((id) => [` ${id}`, [id]]),
     );
@@ -227,7 +226,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     upstream,
     asking: tab,
   }) => {
-    const { chunks, result } = await readStream(tab, PROMPT, {
+    const { chunks, result } = await tab.readStream(PROMPT, {
       seed: 1,
       maxNewTokens: 2,
       n: 2,

@@ -11,62 +11,51 @@ const ERRORS = 'node tools/checks/error-reference.ts --write';
 const OPTIONS = 'node tools/checks/generation-options.ts --write';
 const PROGRAM = 'node tools/checks/program.ts';
 
-/** Expected values from programs that aren't ours, by the names of `tools/reference/write.py`. */
-const REFERENCES = [
-  'decoders',
-  'encoders',
-  'checkpoints',
-  'gpu-check',
-  'int8',
-  'gguf',
-  'gguf-llama',
-  'chat-templates',
-  'tokenizers',
-  'tables',
-  'onnx',
-];
+const [name = '', model] = process.argv.slice(2);
 
-/** The commands for each name. */
-const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  readme: [MEASUREMENTS, ERRORS, OPTIONS, `${PROGRAM} --write`, FORMAT],
-  measurements: [MEASUREMENTS, FORMAT],
-  errors: [ERRORS, FORMAT],
-  options: [OPTIONS, FORMAT],
-  program: process.argv[3]
-    ? [`${PROGRAM} ${JSON.stringify(process.argv[3])}`]
-    : [`${PROGRAM} --write`, FORMAT],
-  api: ['node tools/checks/api-reference.ts --write'],
-  licenses: ['node tools/checks/third-party-licenses.ts --write'],
+const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: string[]]>> = {
+  measurements: [
+    'the tables of docs/measurements and figures of the README, from bench',
+    MEASUREMENTS,
+    FORMAT,
+  ],
+  errors: ['docs/errors.md and docs/errors', ERRORS, FORMAT],
+  options: ['the table of docs/generation-options.md', OPTIONS, FORMAT],
+  readme: ['the three above, and the program', MEASUREMENTS, ERRORS, OPTIONS, `${PROGRAM} --write`, FORMAT],
+  program: [
+    'the program of a model in docs/cpu-engine.md; with an id of the hub or a folder, prints that of it',
+    ...(model === undefined ? [`${PROGRAM} --write`, FORMAT] : [`${PROGRAM} ${JSON.stringify(model)}`]),
+  ],
+  api: [
+    "docs/api, from the docstrings of the package's entries",
+    'node tools/checks/api-reference.ts --write',
+  ],
+  licenses: ['public/third-party-licenses.txt', 'node tools/checks/third-party-licenses.ts --write'],
   picture: [
+    ".github/page.png, the README's picture",
     'npm run build && npm run build:tests',
     'playwright test -c e2e playground-picture --project wasm --update-snapshots',
   ],
-  pictures: ['node tools/record/main.ts pictures'],
-  film: ['node tools/record/main.ts film'],
-  kernels: ['node tools/site/kernel-modules.ts'],
-  'regular-expressions': ['node tools/checks/regular-expressions.ts --write'],
-  ...Object.fromEntries(REFERENCES.map((name) => [name, [`python3 -B tools/reference/write.py ${name}`]])),
+  pictures: ['docs/pictures', 'node tools/record/main.ts pictures'],
+  film: [".github/run.webm, the README's film", 'node tools/record/main.ts film'],
+  kernels: ["the CPU engine's modules, from their sources in assembly", 'node tools/site/kernel-modules.ts'],
+  'regular-expressions': [
+    "verdicts on the product's regular expressions",
+    'node tools/checks/regular-expressions.ts --write',
+  ],
 };
 
-const USAGE = `Usage: npm run write -- NAME
-  measurements  the tables of docs/measurements.md, of its parts and the README's figures, from bench/*.json
-  errors        docs/errors.md and docs/errors
-  options       the table of docs/generation-options.md
-  readme        the three above, and the program in docs/cpu-engine.md
-  program       the program of a model in docs/cpu-engine.md; with an id of the hub or a folder, prints that of it
-  api           docs/api, from the docstrings of the package's entries
-  licenses      public/third-party-licenses.txt
-  picture       .github/page.png, the README's picture
-  pictures      docs/pictures, the pictures of the page in docs/
-  film          .github/run.webm, the README's film
-  kernels       the CPU engine's modules, from src/worker/cpu/kernels/assembly
-  regular-expressions  verdicts on the product's regular expressions, in tools/checks
-  ${REFERENCES.join(', ')}
-                expected values, from programs that aren't ours: tools/reference/README.md`;
+const [, ...commands] = WRITERS[name] ?? ['', `python3 -B tools/reference/write.py ${JSON.stringify(name)}`];
+if (name === '') console.error(usage());
+process.exitCode = name !== '' && commands.every(succeeds) ? 0 : 1;
 
-const commands = COMMANDS[process.argv[2] ?? ''];
-if (!commands) console.error(USAGE);
-process.exitCode = commands?.every(succeeds) ? 0 : 1;
+function usage(): string {
+  return [
+    'Usage: npm run write -- NAME',
+    ...Object.entries(WRITERS).map(([each, [what]]) => `  ${each.padEnd(20)} ${what}`),
+    "or a name in tools/reference/README.md: expected values, from programs that aren't ours.",
+  ].join('\n');
+}
 
 function succeeds(command: string): boolean {
   return spawnSync(command, { cwd: pathOf(''), shell: true, stdio: 'inherit' }).status === 0;

@@ -3,9 +3,7 @@ import type { TabserveStatus } from '../../src/protocol/status.ts';
 
 /** A browser that a test drives over its own protocol. */
 export interface DrivenBrowser {
-  /** Name and version, as the browser reports them. */
   readonly version: string;
-  /** Opens a page in a new tab. */
   open(url: string): Promise<DrivenPage>;
   close(): Promise<void>;
 }
@@ -16,7 +14,6 @@ export interface DrivenPage {
   close(): Promise<void>;
 }
 
-/** A loaded page and its client. */
 export class DrivenTab {
   readonly #page: DrivenPage;
   #isClosed = false;

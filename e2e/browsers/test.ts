@@ -17,7 +17,6 @@ export interface DrivenOptions {
 
 interface DrivenWorkerFixtures extends DrivenOptions {
   readonly driven: DrivenBrowser;
-  /** Address of the built page. */
   readonly pageUrl: string;
 }
 

@@ -1,6 +1,5 @@
 import { CpuPlan } from '../../src/worker/cpu/plan/cpu-plan.ts';
 
-/** A fault that is injected into one worker. */
 export type InjectedFault =
   | 'device-lost'
   | 'gpu-error'
@@ -75,7 +74,7 @@ export async function injectFaults(): Promise<void> {
     const isPoisoned = poisonedTokenId !== undefined && Array.from(tokenIds).includes(poisonedTokenId);
     return numRuns === atRun || isPoisoned ? cause(fault, device()) : undefined;
   };
-  if (isOfGpu(fault)) beforeEachRead(interrupt);
+  if (fault === 'device-lost' || fault.startsWith('gpu-')) beforeEachRead(interrupt);
   else beforeEachPass(interrupt);
 }
 
@@ -127,7 +126,6 @@ function rememberDevice(): () => GPUDevice | undefined {
   return () => device;
 }
 
-/** Returns whether a token was sent to a tab. */
 function watchForToken(): () => boolean {
   let hasToken = false;
   // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
@@ -137,10 +135,6 @@ function watchForToken(): () => boolean {
     postMessage.call(this, message);
   };
   return () => hasToken;
-}
-
-function isOfGpu(fault: InjectedFault): boolean {
-  return fault === 'device-lost' || fault.startsWith('gpu-');
 }
 
 /** A step on a GPU ends with a read of its result. Most replay a recorded pass, and no session runs. */
@@ -153,7 +147,6 @@ function beforeEachRead(interrupt: Interrupt): void {
   };
 }
 
-/** A pass of the CPU's engine. */
 function beforeEachPass(interrupt: Interrupt): void {
   // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
   const { run } = CpuPlan.prototype;

@@ -15,7 +15,6 @@ interface WorkerFixtures {
 }
 
 interface Fixtures {
-  /** Serves an app until the test ends. */
   readonly serveApp: (app: Promise<ServedApp>) => Promise<string>;
   /** Opens an app in a tab of its own, and waits for its script. */
   readonly openTab: (url: string) => Promise<Page>;
@@ -83,7 +82,6 @@ export const statusOf = (page: Page) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
   page.evaluate(() => (window as unknown as AppWindow).serve.status());
 
-/** Why the app's worker cannot serve. */
 export const failureOf = (page: Page): Promise<string> =>
   page.evaluate(() =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it

@@ -20,7 +20,6 @@ window.serve = await connect({
 `;
 }
 
-/** The script of the app's worker. */
 const WORKER = (workerModule: string, runtimeUrl: string | undefined): string => `
 import { defineDeployment, startWorker } from '${workerModule}';
 
@@ -37,13 +36,9 @@ startWorker({ deployments: [upperCase]${runtimeUrl === undefined ? '' : `, runti
 const PAGE = (head: string, script: string): string =>
   `<!doctype html><html><head>${head}<title>An app</title></head><body><div id="root"></div><script type="module" src="${script}"></script></body></html>\n`;
 
-/** The parts in which apps differ. */
 export interface AppParts {
-  /** More of the page's head. */
   readonly head?: string;
-  /** The source of the page's script. */
   readonly app?: string;
-  /** Module that the worker's script imports. */
   readonly workerModule?: string;
   readonly runtimeUrl?: string;
 }

@@ -23,11 +23,15 @@ export async function writeFilesOf(
   files: Readonly<Record<string, string>>,
 ): Promise<string> {
   const folder = await mkdtemp(join(place.folder, 'document-'));
+  await writeFilesTo(folder, files);
+  return folder;
+}
+
+export async function writeFilesTo(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-  return folder;
 }
 
 /** The files of a document that a harness runs. Blocks of the same name are one file. */
@@ -77,7 +81,6 @@ document.querySelector('button').onclick = async () => {
 const PAGE =
   '<!doctype html><link rel="icon" href="data:,"><title>A document</title><button>Run</button><main></main><script type="module" src="main.js"></script>\n';
 
-/** An app that Vite has built from the blocks of a document. */
 export interface ViteApp extends ServedApp {
   /** Each is the hash of an address that shows it. */
   readonly entries: readonly string[];

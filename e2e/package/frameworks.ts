@@ -1,13 +1,13 @@
 import { spawn, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { installApart } from '../../tools/install-apart.ts';
 import { findFreePort } from '../../tools/listen.ts';
-import { filesOf } from './documents.ts';
+import { filesOf, writeFilesTo } from './documents.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import type { ServedApp } from '../support/serve-folders.ts';
 
@@ -42,10 +42,7 @@ export async function serveFrameworkApp(
   const folder = join(ROOT, 'dist', name);
   await rm(folder, { recursive: true, force: true });
   await cp(join(ROOT, name), folder, { recursive: true });
-  for (const [path, code] of Object.entries(filesOf('docs/frameworks.md', name))) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), code);
-  }
+  await writeFilesTo(folder, filesOf('docs/frameworks.md', name));
   const { build, serve }: Framework = FRAMEWORKS[name];
   const [builder = '', ...buildArguments] = build;
   await run(builder, buildArguments, { cwd: folder, env: environment() });

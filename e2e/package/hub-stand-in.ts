@@ -7,7 +7,7 @@ import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 /** A generated model under the name of the one that examples load: no request leaves this machine. */
 export async function standInForHub(context: BrowserContext): Promise<() => Promise<void>> {
   const hub = await startHubServer([
-    await createRepository('HuggingFaceTB/SmolLM2-135M-Instruct', chatCheckpoint()),
+    createRepository('HuggingFaceTB/SmolLM2-135M-Instruct', chatCheckpoint()),
   ]);
   await context.route('https://huggingface.co/**', async (route) => {
     const { pathname, search } = new URL(route.request().url());

@@ -40,12 +40,10 @@ export class InstalledPackage {
     return new InstalledPackage(folder);
   }
 
-  /** A file of the package. */
   pathOf(file: string): string {
     return join(this.folder, 'node_modules/tabserve', file);
   }
 
-  /** Runs a script of an example, as its user does. */
   async runScript(example: string, script: string): Promise<void> {
     await run('npm', ['run', script, '--workspace', `examples/${example}`], { cwd: this.folder });
   }

@@ -7,7 +7,6 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { openModel, type ModelChoice, type ProbeModel } from './models.ts';
 
 export interface GreedyBatch {
-  /** Token ids of each prompt. */
   readonly prompts: readonly (readonly number[])[];
   readonly maxNewTokens: number;
   readonly policy: Partial<BatchingPolicy>;
@@ -45,7 +44,6 @@ export async function runGreedyBatch(choice: ModelChoice, batch: GreedyBatch) {
   const eventsOf = ids.map((id) => events.filter(({ requestId }) => requestId === id));
   return {
     tokenIds: finished.map(({ tokenIds }) => tokenIds),
-    /** Tokens that the aborted text had. */
     numAbortedTokens: events.filter(({ type, requestId }) => type === 'token' && !ids.includes(requestId))
       .length,
     logprobs: eventsOf.map((own) =>
@@ -82,7 +80,6 @@ const SAMPLINGS: readonly Partial<SamplingParams>[] = [
 const POLICIES = ['off', 'static', 'continuous'] as const;
 const NUM_TARGETS = 12;
 
-/** How much there is to go through. */
 export interface TrialOptions {
   readonly count: number;
   /** New tokens of each target. The other rows of its batch have random, smaller numbers. */

@@ -15,7 +15,6 @@ import { folderOf, logitsOf, packModel } from '../../tools/reference/run-model.t
 
 export type ProbeBackend = 'webgpu' | 'wasm';
 
-/** A model, and how it runs. */
 export interface ModelChoice {
   readonly backend: ProbeBackend;
   /** A generated one; the embedded model where left out. */

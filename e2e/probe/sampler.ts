@@ -49,12 +49,6 @@ async function createGpuSampler(vocabSize: number) {
   };
 }
 
-function gpuSampler(vocabSize: number): ReturnType<typeof createGpuSampler> {
-  const sampler = samplers.get(vocabSize) ?? createGpuSampler(vocabSize);
-  samplers.set(vocabSize, sampler);
-  return sampler;
-}
-
 /**
  * Samples random rows on both, in batches of 1 to 16, each for some steps. The GPU counts tokens and positions by itself from
  * the first step on. Halfway the first row leaves, so that the last one moves into its slot.
@@ -63,7 +57,9 @@ function gpuSampler(vocabSize: number): ReturnType<typeof createGpuSampler> {
  */
 export async function compareSamplers(seed: number, vocabSize: number, numRows: number, numSteps = 1) {
   const random = seededRandom(seed);
-  const onGpu = await gpuSampler(vocabSize);
+  const shared = samplers.get(vocabSize) ?? createGpuSampler(vocabSize);
+  samplers.set(vocabSize, shared);
+  const onGpu = await shared;
   const onCpu = createSampler(vocabSize);
   const differences: string[] = [];
   let [numFaults, logprobError] = [0, 0];

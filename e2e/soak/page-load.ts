@@ -1,7 +1,6 @@
 import type { GenerationOptions } from '../../src/protocol/generation.ts';
 import type { TextRequest } from '../support/tab.ts';
 
-/** A request with its text from a run without faults. */
 type KnownRequest = TextRequest & {
   readonly prompt: string;
   readonly options: GenerationOptions;
@@ -11,7 +10,6 @@ type KnownRequest = TextRequest & {
 export interface LoadOptions {
   readonly seed: number;
   readonly known: readonly KnownRequest[];
-  /** Inputs and outputs of the model of house prices. */
   readonly house: { readonly features: readonly number[]; readonly price: number };
   /** Messages of runs that a fault has rejected. */
   readonly injected: readonly string[];

@@ -12,7 +12,6 @@ import { startLoad, type LoadCounts } from './page-load.ts';
 
 export interface SoakOptions {
   readonly browser: Browser;
-  /** Address of the build that can cause faults. */
   readonly url: string;
   readonly backend: Backend;
   readonly minutes: number;
@@ -25,7 +24,6 @@ type MemorySample = Readonly<Record<'heap' | 'renderers' | 'gpu', number>>;
 const NUM_TABS = 3;
 /** Samples of the whole run, each with a garbage collection in every tab. */
 const NUM_SAMPLES = 24;
-/** Samples between two reloads of a tab. */
 const SAMPLES_PER_RELOAD = 4;
 /** Runs of the model after a worker's first token, in which it dies. */
 const MAX_RUNS = { webgpu: 60, wasm: 400 } as const;
@@ -62,7 +60,11 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
   if (!house) throw new Error('There is no house.');
   const load = { known, house, injected: Object.values(REJECTIONS) };
   // What a tab keeps grows until its lists are full. What grows from then on is kept for no reason.
-  await leader.page.evaluate(fillLists, NUM_TO_FILL);
+  await leader.page.evaluate(async (numRequests) => {
+    // One request comes after the other, so that each has steps of its own.
+    for (let index = 0; index < numRequests; index += 1)
+      await window.tabserve.generate('Once upon a time', { maxNewTokens: 5, ignoreEos: true }).result();
+  }, NUM_TO_FILL);
   isCalm = false;
   // Restarting the tab ends the worker without faults. The following ones have their planned faults.
   await restart(site, leader);
@@ -104,12 +106,6 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
   return { lines, complaints, consoleErrors, finished, faults, heapGrowth };
 }
 
-/** Runs in the page, sent there as text. One request comes after the other, so that each has steps of its own. */
-async function fillLists(numRequests: number): Promise<void> {
-  for (let index = 0; index < numRequests; index += 1)
-    await window.tabserve.generate('Once upon a time', { maxNewTokens: 5, ignoreEos: true }).result();
-}
-
 async function restart(site: Site, tab: Tab): Promise<void> {
   await site.reload(tab);
   await tab.ready();
@@ -128,7 +124,6 @@ async function sampleMemory(browser: Browser, tabs: readonly Tab[]): Promise<Mem
   };
 }
 
-/** @param third 0, 1 or 2. */
 function meanOf(samples: readonly MemorySample[], name: keyof MemorySample, third: number): number {
   const [from, to] = [third, third + 1].map((end) => Math.floor((end * samples.length) / 3));
   const values = samples.slice(from, to).map((sample) => sample[name]);

@@ -7,7 +7,6 @@ const ENTRY = fileURLToPath(new URL('ai-sdk-page.ts', import.meta.url));
 
 let script: Promise<string> | undefined;
 
-/** Makes `window.aiSdk` in a page. */
 export async function installAiSdk({ page }: Tab): Promise<void> {
   script ??= bundleForPage({ entryPoints: [ENTRY] });
   await page.evaluate(await script);

@@ -12,7 +12,6 @@ declare global {
 /** Axe's rules about colors: only their verdict can differ in the dark. */
 const COLORS: axe.RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
-/** Expects no violation of axe's rules in the page's present state, light and dark. */
 export async function expectNoViolations(page: Page, what = 'the page'): Promise<void> {
   for (const [colorScheme, rules] of [['light'], ['dark', COLORS]] as const) {
     await page.emulateMedia({ colorScheme });

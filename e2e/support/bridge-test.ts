@@ -1,41 +1,34 @@
-import type { BrowserContext } from 'playwright/test';
+import type { Browser } from 'playwright/test';
 
 import { Bridge } from '../../bridge/bridge.ts';
 import type { LogEntry } from '../../bridge/http/access-log.ts';
 import { startServer } from '../../bridge/server.ts';
-import { Tab, type Backend } from './tab.ts';
+import { DEFAULT_KNOBS as KNOBS, openTab, type Backend, type Tab } from './tab.ts';
 import { expect, test as base } from './test.ts';
 
-/** A running bridge, with the page that it serves. */
 export interface ServedBridge {
   readonly url: string;
   readonly port: number;
   readonly bridge: Bridge;
-  /** All that was answered. */
   readonly log: LogEntry[];
   close(): Promise<void>;
 }
 
+export type ServedTab = ServedBridge & { readonly tab: Tab };
+
 interface BridgeWorkerFixtures {
   /** One bridge and one tab for all tests of the project. */
-  readonly sharedBridge: ServedBridge & { readonly tab: Tab };
+  readonly sharedBridge: ServedTab;
 }
 
 interface BridgeFixtures {
   /** The shared bridge with the tab's knobs at their defaults; the test must leave it idle and the tab without errors. */
-  readonly served: ServedBridge & { readonly tab: Tab };
+  readonly served: ServedTab;
 }
 
 export const test = base.extend<BridgeFixtures, BridgeWorkerFixtures>({
   sharedBridge: [
-    async ({ browser, backend }, provide) => {
-      const served = await startBridge();
-      const context = await browser.newContext({ baseURL: served.url });
-      const tab = await openTab(context, backend);
-      await provide({ ...served, tab });
-      await context.close();
-      await served.close();
-    },
+    ({ browser, backend }, provide) => withServedTab(browser, backend, [], provide),
     { scope: 'worker', timeout: 300_000 },
   ],
 
@@ -53,13 +46,7 @@ export const test = base.extend<BridgeFixtures, BridgeWorkerFixtures>({
 export { expect };
 
 /** Turns prefix caching off, so that a repeated prompt is prefilled again and batches can be counted. */
-const DEFAULT_KNOBS = {
-  policy: 'continuous',
-  maxBatchSize: 8,
-  batchWaitTimeoutMs: 0,
-  maxQueuedRequests: 1000,
-  prefixCaching: false,
-} as const;
+const DEFAULT_KNOBS = { ...KNOBS, prefixCaching: false };
 
 /** @param port 0 for any. */
 export async function startBridge({
@@ -75,7 +62,6 @@ export async function startBridge({
   readonly allowedOrigins?: readonly string[];
   readonly hub?: readonly string[];
   readonly batchFolder?: string;
-  /** The folder of the built page. */
   readonly root?: string;
 } = {}): Promise<ServedBridge> {
   const log: LogEntry[] = [];
@@ -94,12 +80,18 @@ export async function startBridge({
   return { url, port: server.port, bridge, log, close: () => server.close() };
 }
 
-/** Resolves when the page's model can run. */
-export async function openTab(context: BrowserContext, backend: Backend): Promise<Tab> {
-  const tab = new Tab(context, await context.newPage());
-  await tab.open(`?backend=${backend}`);
-  await tab.ready();
-  return tab;
+/** Serves a tab of its own until `run` ends. @param hub The hubs that the page may load models from. */
+export async function withServedTab(
+  browser: Browser,
+  backend: Backend,
+  hub: readonly string[],
+  run: (served: ServedTab) => Promise<void>,
+): Promise<void> {
+  const served = await startBridge({ hub });
+  const context = await browser.newContext({ baseURL: served.url });
+  await run({ ...served, tab: await openTab(context, backend) });
+  await context.close();
+  await served.close();
 }
 
 /** Resolves when no request runs or waits, however the requests have ended. */
@@ -107,11 +99,10 @@ export async function expectIdle(tab: Tab): Promise<void> {
   await expect
     .poll(async () => {
       const metrics = await tab.page.evaluate(() => window.tabserve.metrics());
-      return ['running', 'waiting'].map((state) => gaugeOf(metrics, `vllm:num_requests_${state}`));
+      return ['running', 'waiting'].map((state) => {
+        const [, gauge] = new RegExp(`^vllm:num_requests_${state} (.*)$`, 'm').exec(metrics) ?? [];
+        return Number(gauge ?? 0);
+      });
     })
     .toEqual([0, 0]);
-}
-
-function gaugeOf(metrics: string, name: string): number {
-  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(metrics)?.[1] ?? 0);
 }

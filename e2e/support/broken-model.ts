@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test';
 
-import { readModelFile } from './reference.ts';
+import { readModelFile, readModelJson } from './reference.ts';
 
 const WEIGHTS = 'model.safetensors';
 
@@ -11,7 +11,6 @@ export interface FileFault {
   readonly body: Buffer | undefined;
 }
 
-/** Lets the page get a file of the model folder as the fault has it. */
 export async function breakModelFile(page: Page, { file, body }: FileFault): Promise<void> {
   await page
     .context()
@@ -24,39 +23,35 @@ export function missing(file: string): FileFault {
   return { file, body: undefined };
 }
 
-export function replaced(file: string, text: string): FileFault {
-  return { file, body: Buffer.from(text) };
+export function replaced(file: string, content: object): FileFault {
+  return { file, body: Buffer.from(JSON.stringify(content)) };
 }
 
-/** `config.json` with some fields changed. */
 export function changedConfig(change: Readonly<Record<string, unknown>>): FileFault {
-  const config: object = JSON.parse(readModelFile('config.json').toString());
-  return replaced('config.json', JSON.stringify({ ...config, ...change }));
+  return replaced('config.json', { ...readModelJson('config.json'), ...change });
 }
 
-/** `tokenizer.json` with another regular expression. */
 export function tokenizerThatSplitsBy(regex: string): FileFault {
-  const tokenizer: object = JSON.parse(readModelFile('tokenizer.json').toString());
   const split = { type: 'Split', pattern: { Regex: regex }, behavior: 'Isolated', invert: false };
-  return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, pre_tokenizer: split }));
+  return replaced('tokenizer.json', { ...readModelJson('tokenizer.json'), pre_tokenizer: split });
 }
 
-/** A token's text and id. */
 type NamedId = readonly [text: string, id: number];
 
-/** `tokenizer.json` with one more added token. */
-export function tokenizerThatAdds([content, id]: NamedId, file = readModelFile('tokenizer.json')): FileFault {
-  const tokenizer: { added_tokens: readonly object[] } = JSON.parse(file.toString());
+export function tokenizerThatAdds(
+  [content, id]: NamedId,
+  tokenizer: { readonly added_tokens: readonly object[] } = readModelJson('tokenizer.json'),
+): FileFault {
   const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
   const added = [...tokenizer.added_tokens, { id, content, ...flags }];
-  return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, added_tokens: added }));
+  return replaced('tokenizer.json', { ...tokenizer, added_tokens: added });
 }
 
 /** `tokenizer.json` with one more entry of its vocabulary. */
 export function tokenizerThatKnows([text, id]: NamedId): FileFault {
-  const tokenizer: { model: { vocab: object } } = JSON.parse(readModelFile('tokenizer.json').toString());
+  const tokenizer: { model: { vocab: object } } = readModelJson('tokenizer.json');
   const model = { ...tokenizer.model, vocab: { ...tokenizer.model.vocab, [text]: id } };
-  return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, model }));
+  return replaced('tokenizer.json', { ...tokenizer, model });
 }
 
 /** The weights' file cut off after a share of its bytes. */
@@ -91,12 +86,8 @@ export function weightsWithTensor(
   const changed = change(entry);
   if (changed) header[name] = changed;
   else delete header[name];
-  return { file: WEIGHTS, body: joinSafetensors(header, file.subarray(dataStart)) };
-}
-
-function joinSafetensors(header: object, data: Buffer): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(json.length));
-  return Buffer.concat([length, json, data]);
+  return { file: WEIGHTS, body: Buffer.concat([length, json, file.subarray(dataStart)]) };
 }

@@ -7,25 +7,21 @@ import {
 } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../tools/hub-server/hub-server.ts';
-import { expectIdle, openTab, startBridge, type ServedBridge } from './bridge-test.ts';
+import { expectIdle, withServedTab, type ServedTab } from './bridge-test.ts';
 import { loadModel } from './hub-test.ts';
-import { DEFAULT_KNOBS, type Tab } from './tab.ts';
+import { DEFAULT_KNOBS } from './tab.ts';
 import { expect, test as base } from './test.ts';
 
 export { expect };
 
-export type ServedChat = ServedBridge & { readonly tab: Tab };
-
 interface ChatWorkerFixtures {
-  /** The generated model that the tab runs. */
   readonly chatModel: string;
-  /** A bridge whose tab runs it. */
-  readonly sharedChat: ServedChat;
+  readonly sharedChat: ServedTab;
 }
 
 interface ChatFixtures {
   /** The tab's knobs are at their defaults; the test must leave it idle and without errors. */
-  readonly chat: ServedChat;
+  readonly chat: ServedTab;
 }
 
 export const test = base.extend<ChatFixtures, ChatWorkerFixtures>({
@@ -33,18 +29,15 @@ export const test = base.extend<ChatFixtures, ChatWorkerFixtures>({
 
   sharedChat: [
     async ({ browser, backend, chatModel }, provide) => {
-      const hub = await startHubServer([
-        await createRepository(CHAT_MODEL, chatCheckpoint()),
-        await createRepository(TOOL_MODEL, toolCheckpoint()),
+      await using hub = await startHubServer([
+        createRepository(CHAT_MODEL, chatCheckpoint()),
+        createRepository(TOOL_MODEL, toolCheckpoint()),
       ]);
-      const served = await startBridge({ hub: [hub.url] });
-      const context = await browser.newContext({ baseURL: served.url });
-      const tab = await openTab(context, backend);
-      const { message } = await loadModel(tab, chatModel, {});
-      expect(message, 'what keeps the model from loading').toBeUndefined();
-      await provide({ ...served, tab });
-      await context.close();
-      await Promise.all([served.close(), hub.close()]);
+      await withServedTab(browser, backend, [hub.url], async (served) => {
+        const { message } = await loadModel(served.tab, chatModel, {});
+        expect(message, 'what keeps the model from loading').toBeUndefined();
+        await provide(served);
+      });
     },
     { scope: 'worker', timeout: 300_000 },
   ],
@@ -62,9 +55,8 @@ export const system = { role: 'system', content: 'Be brief.' } as const;
 export const hello = { role: 'user', content: 'Hello' } as const;
 export const MESSAGES = [system, hello];
 
-/** The answer of the page's own handle to a chat. */
 export async function inPage(
-  { tab }: ServedChat,
+  { tab }: ServedTab,
   options: GenerationOptions,
   messages: readonly object[] = MESSAGES,
 ): Promise<GenerationResult> {

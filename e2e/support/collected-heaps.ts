@@ -4,7 +4,6 @@ import * as v from 'valibot';
 /** Bytes of JavaScript. */
 export interface CollectedHeaps {
   readonly page: number;
-  /** Together. */
   readonly workers: number;
 }
 

@@ -8,13 +8,11 @@ interface CurlRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A form, unless the headers name another type. */
   readonly data?: string;
-  /** The fields of a multipart form. */
   readonly form?: Readonly<Record<string, string>>;
 }
 
 const run = promisify(execFile);
 
-/** Returns the response to curl. */
 export async function curl(
   url: string,
   { method, headers = {}, data, form = {} }: CurlRequest = {},

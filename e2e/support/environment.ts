@@ -1,13 +1,11 @@
 /** The browser that the global set-up found, and the servers that it started. */
 export interface TestEnvironment {
   readonly browserPath: string;
-  /** The built page. */
   readonly pageUrl: string;
   /** The built page, whose workers cause the faults that a test plans. */
   readonly faultsUrl: string;
   /** The page that reaches below the client, for the tests alone. */
   readonly probeUrl: string;
-  /** Browsers report violations of the pages' policy here. */
   readonly reportUrl: string;
 }
 

@@ -21,7 +21,6 @@ export class FaultyPage {
   readonly #context: BrowserContext;
   /** The plan of each worker that has requested one. */
   readonly plans: FaultPlan[] = [];
-  /** Faults that the next worker causes. */
   planNext: (life: number) => FaultPlan = () => ({});
 
   constructor(context: BrowserContext, tab: Tab) {
@@ -60,13 +59,10 @@ export const test = base.extend<FaultFixtures>({
 });
 
 export interface SurvivalOptions {
-  /** One worker is to die of each. */
   readonly faults: readonly InjectedFault[];
   readonly query: string;
   readonly random: () => number;
-  /** A page that nothing happens to. */
   readonly calm: Tab;
-  /** Tokens of each request. */
   readonly maxNewTokens?: number;
 }
 

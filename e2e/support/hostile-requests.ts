@@ -41,7 +41,6 @@ const BYTES: Readonly<Record<string, (random: Random) => Buffer>> = {
     Buffer.from(Array.from({ length: 64 }, () => 128 + Math.floor(random() * 128))),
 };
 
-/** A kind of request, drawn anew each time. */
 export function createHostileRequest(random: Random): HostileRequest {
   const [kind, attack] = pick(random, [...Object.entries(ATTACKS), ...Object.entries(BYTES)]);
   if (typeof attack === 'function') return { kind, parts: [attack(random)], statuses: [400] };

@@ -27,7 +27,7 @@ import {
 import { readModelFile } from './reference.ts';
 import { collectPolicyReports, reportingPolicy } from './policy-reports.ts';
 import { Site } from './site.ts';
-import { DEFAULT_KNOBS, Tab, type Outcome } from './tab.ts';
+import { DEFAULT_KNOBS, openTab, type Outcome, type Tab } from './tab.ts';
 import { expect, IS_WHOLE, test as base } from './test.ts';
 
 /** The embedded model under another name: it is small, and PyTorch's results for it are known. */
@@ -94,7 +94,6 @@ export const MISSING_SHARD = 'tests/missing-shard';
 interface HubWorkerFixtures {
   /** A mirror of the hub, and the built page served with it as its only foreign origin. */
   readonly hubSite: { readonly hub: HubServer; readonly pageUrl: string; readonly reportUrl: string };
-  /** What `hubTab` hands out. */
   readonly sharedHubTab: Tab;
 }
 
@@ -117,13 +116,15 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
         createRepository(id, new Map([...twinFiles(), [file, body ?? Buffer.alloc(0)]])),
       );
       const hub = await startHubServer([
-        await createRepository(TWIN, twinFiles()),
-        await createRepository(CHAT_MODEL, chatCheckpoint()),
-        await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
-        await createRepository(EMBEDDING_MODEL, generatedEncoder('generated/bert')),
-        await createRepository(RERANKING_MODEL, generatedEncoder('generated/cross-encoder')),
-        await createRepository(ENCODER_BEYOND, encoderWithUnseen()),
-        ...(await Promise.all([...twins, ...decoderRepositories(), ...ggufRepositories()])),
+        createRepository(TWIN, twinFiles()),
+        createRepository(CHAT_MODEL, chatCheckpoint()),
+        createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
+        createRepository(EMBEDDING_MODEL, generatedEncoder('generated/bert')),
+        createRepository(RERANKING_MODEL, generatedEncoder('generated/cross-encoder')),
+        createRepository(ENCODER_BEYOND, encoderWithUnseen()),
+        ...twins,
+        ...decoderRepositories(),
+        ...(await Promise.all(ggufRepositories())),
       ]);
       // Of its own: tests that break the policy run beside others, which must not see these reports.
       const reports = await collectPolicyReports();
@@ -144,10 +145,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
   sharedHubTab: [
     async ({ browser, backend, hubSite: { pageUrl } }, provide) => {
       const context = await browser.newContext({ baseURL: pageUrl });
-      const tab = new Tab(context, await context.newPage());
-      await tab.open(`?backend=${backend}`);
-      await tab.ready();
-      await provide(tab);
+      await provide(await openTab(context, backend));
       await context.close();
     },
     { scope: 'worker', timeout: 300_000 },
@@ -202,12 +200,11 @@ function generatedEncoder(id: string): ReadonlyMap<string, GeneratedFile> {
 
 function encoderWithUnseen(): ReadonlyMap<string, GeneratedFile | Uint8Array> {
   const files = generatedEncoder('generated/bert');
-  const tokenizer = Buffer.from(JSON.stringify(readJson(files.get('tokenizer.json'))));
-  const { file, body } = tokenizerThatAdds([UNSEEN, 100_000], tokenizer);
+  const { file, body } = tokenizerThatAdds([UNSEEN, 100_000], readJson(files.get('tokenizer.json')));
   return new Map<string, GeneratedFile | Uint8Array>([...files, [file, body ?? Buffer.alloc(0)]]);
 }
 
-function decoderRepositories(): Promise<HubRepository>[] {
+function decoderRepositories(): readonly HubRepository[] {
   const sharded = DECODERS.get(SHARDED)?.() ?? new Map<string, GeneratedFile>();
   const config = { ...readJson(sharded.get('config.json')), rope_scaling: { rope_type: 'spiral' } };
   return [
@@ -220,20 +217,25 @@ function decoderRepositories(): Promise<HubRepository>[] {
   ];
 }
 
-function ggufRepositories(): Promise<HubRepository>[] {
+function ggufRepositories(): readonly Promise<HubRepository>[] {
   const decoders = [...DECODERS].filter(([id]) => !WITHOUT_GGUF.includes(id));
   return [
-    ggufCheckpoint(twinFiles()).then((bytes) => {
-      const copies = ['twin-F32.gguf', 'twin-f32-copy.gguf'].map((name) => [name, bytes] as const);
-      return createRepository(GGUF_TWIN, new Map(copies));
-    }),
-    ...decoders.map(async ([id, generate]) =>
-      createRepository(`${id}-gguf`, new Map([['model.gguf', await ggufCheckpoint(generate())]])),
-    ),
+    ggufRepository(GGUF_TWIN, twinFiles(), ['twin-F32.gguf', 'twin-f32-copy.gguf']),
+    ...decoders.map(([id, generate]) => ggufRepository(`${id}-gguf`, generate(), ['model.gguf'])),
   ];
 }
 
-function readJson(file: GeneratedFile | undefined): object {
+async function ggufRepository(
+  id: string,
+  files: Parameters<typeof ggufCheckpoint>[0],
+  names: readonly string[],
+): Promise<HubRepository> {
+  const bytes = await ggufCheckpoint(files);
+  return createRepository(id, new Map(names.map((name) => [name, bytes])));
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what JSON holds is for the caller to say
+function readJson(file: GeneratedFile | undefined): any {
   return file ? JSON.parse(new TextDecoder().decode(file.read(0, file.size))) : {};
 }
 
@@ -280,7 +282,6 @@ export function deleteModel({ page }: Pick<Tab, 'page'>, key: string): Promise<v
   return page.evaluate((stored) => window.tabserve.deleteModel(stored, { force: true }), key);
 }
 
-/** Paths of all files that the site has stored. */
 export function storedFiles(page: Page): Promise<readonly string[]> {
   return page.evaluate(async () => {
     const found: string[] = [];

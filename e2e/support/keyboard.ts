@@ -28,13 +28,11 @@ function focusOf(element: Element): 'gone' | 'has focus' | 'has none' {
   return element === document.activeElement ? 'has focus' : 'has none';
 }
 
-/** Does by keyboard what a click on a button does. */
 export async function pressOn(page: Page, target: Locator, key = 'Enter'): Promise<void> {
   await tabTo(page, target);
   await page.keyboard.press(key);
 }
 
-/** Fills a field by keyboard. */
 export async function typeInto(page: Page, field: Locator, text: string): Promise<void> {
   await tabTo(page, field);
   await page.keyboard.press('ControlOrMeta+A');
@@ -42,22 +40,22 @@ export async function typeInto(page: Page, field: Locator, text: string): Promis
   else await page.keyboard.type(text);
 }
 
-/** Chooses an option by keyboard. */
 export async function chooseWithArrows(page: Page, select: Locator, value: string): Promise<void> {
   await tabTo(page, select);
   await page.keyboard.press('Home');
-  for (let presses = 0; (await select.inputValue()) !== value; presses++) {
-    if (presses > MAX_PRESSES) throw new Error(`No arrow leads to ${value}`);
-    await page.keyboard.press('ArrowDown');
-  }
+  await pressUntil(page, 'ArrowDown', async () => (await select.inputValue()) === value);
 }
 
 /** Checks a radio button by keyboard. Tab stops once in its group, at the checked one. */
 export async function checkWithArrows(page: Page, checked: Locator, target: Locator): Promise<void> {
   await tabTo(page, checked);
-  for (let presses = 0; !(await target.isChecked()); presses++) {
-    if (presses > MAX_PRESSES) throw new Error('No arrow leads to the radio button');
-    await page.keyboard.press('ArrowRight');
+  await pressUntil(page, 'ArrowRight', () => target.isChecked());
+}
+
+async function pressUntil(page: Page, key: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let presses = 0; !(await isThere()); presses++) {
+    if (presses > MAX_PRESSES) throw new Error(`${MAX_PRESSES} presses of ${key} don't lead there.`);
+    await page.keyboard.press(key);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Browser, Page } from 'playwright/test';
 
-/** A task of the page's own thread. */
 export interface ThreadTask {
   /** Wall time in ms, which includes the time that other threads took the cores. */
   readonly wallMs: number;

@@ -3,18 +3,15 @@ import { text as readText } from 'node:stream/consumers';
 
 import { listen, type Listening } from '../../tools/listen.ts';
 
-/** A client's request, and how far its answer has come. */
 export interface CompletionCall {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
   /** Tokens of its first choice. */
   numTokensSent: number;
-  /** The client has left before the end. */
   isAborted: boolean;
 }
 
-/** Failure of a request. */
 export interface UpstreamFault {
   /** The answer is this status, in OpenAI's shape. */
   readonly status?: number;

@@ -24,13 +24,16 @@ export function collectPolicyReports(): Promise<Listening> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The pages take answers of other origins only where these say so.
     response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-    if (request.method === 'POST') reports.push(describeReport(await text(request)));
+    if (request.method === 'POST') {
+      const { 'csp-report': report }: PolicyReport = JSON.parse(await text(request));
+      const where = `${report['source-file'] ?? report['document-uri']}:${report['line-number'] ?? 0}`;
+      reports.push(`${report['effective-directive']} stopped ${report['blocked-uri']} at ${where}`);
+    }
     response.end(request.method === 'POST' ? '' : JSON.stringify(reports.splice(0)));
   };
   return listen((request, response) => void answer(request, response));
 }
 
-/** The policy of the built page, with a URL for reports of violations. */
 export function reportingPolicy(reportUrl: string, hub: readonly string[] = []): string {
   return `${contentSecurityPolicy(hub)}; report-uri ${reportUrl}`;
 }
@@ -40,11 +43,4 @@ export async function takePolicyReports(url: string): Promise<readonly string[]>
   const response = await fetch(url);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server above
   return (await response.json()) as readonly string[];
-}
-
-function describeReport(json: string): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as browsers send it
-  const { 'csp-report': report } = JSON.parse(json) as PolicyReport;
-  const where = `${report['source-file'] ?? report['document-uri']}:${report['line-number'] ?? 0}`;
-  return `${report['effective-directive']} stopped ${report['blocked-uri']} at ${where}`;
 }

@@ -14,7 +14,6 @@ declare global {
   interface Window {
     promptApi: typeof import('../../src/client/prompt-api/index.ts');
     LanguageModel: LanguageModelClass;
-    /** Kept for the next step of a test. */
     session?: LanguageModel;
   }
 }

@@ -23,9 +23,7 @@ export const reference: Reference = readJson(
   new URL('../../tools/reference/fixtures/storyteller-reference.json', import.meta.url),
 );
 
-export const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = readJson(
-  new URL('config.json', MODEL),
-);
+export const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = readModelJson('config.json');
 
 /** The engine's greedy tokens for the prompt. The engine stops at the end token, the reference does not. */
 export function greedyTokenIds(
@@ -47,6 +45,11 @@ export function readModelFile(name: string): Buffer {
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- what JSON holds is for the caller to say
+export function readModelJson(name: string): any {
+  return readJson(new URL(name, MODEL));
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
 function readJson(url: URL): any {
   return JSON.parse(readFileSync(url, 'utf8'));
 }

@@ -10,15 +10,15 @@ const STILL_STYLE = new URL('still.css', import.meta.url);
 
 /** Applies until the page closes. Uses a constructed style sheet, because the page's policy forbids style elements. */
 export async function standStill(page: Page): Promise<void> {
-  await page.evaluate(adoptStyle, await readFile(STILL_STYLE, 'utf8'));
-}
-
-/** Runs in the page. */
-function adoptStyle(css: string): void {
-  if (document.adoptedStyleSheets.length > 0) return;
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  document.adoptedStyleSheets = [sheet];
+  await page.evaluate(
+    (css) => {
+      if (document.adoptedStyleSheets.length > 0) return;
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(css);
+      document.adoptedStyleSheets = [sheet];
+    },
+    await readFile(STILL_STYLE, 'utf8'),
+  );
 }
 
 /** Selectors of the elements that `standStill` hides. */

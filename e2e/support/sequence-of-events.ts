@@ -2,8 +2,6 @@ import type { ClientUpdate } from '../../src/client/index.ts';
 import { eosTokenId, reference } from './reference.ts';
 import type { TextRequest } from './tab.ts';
 
-const LETTERS = 'ABCDEFGHI';
-
 /** One greedy request per length, with the reference prompts in order. None of them ends before its length. */
 export function requestsOf(...lengths: readonly number[]): TextRequest[] {
   return lengths.map((maxNewTokens, index) => ({
@@ -16,13 +14,12 @@ export function requestsOf(...lengths: readonly number[]): TextRequest[] {
 export function sequenceOf(updates: readonly ClientUpdate[]): string {
   const letters = new Map<string, string>();
   const events = updates.flatMap((update) => {
-    if (update.type === 'submitted') letters.set(update.requestId, letterOf(update.input));
+    if (update.type === 'submitted') {
+      const index = reference.prompts.findIndex(({ prompt }) => prompt === update.input);
+      letters.set(update.requestId, 'ABCDEFGHI'[index] ?? '?');
+    }
     if (['submitted', 'accepted', 'chunk'].includes(update.type)) return [];
     return [`${update.type} ${letters.get(update.requestId) ?? '?'}`];
   });
   return events.join(', ');
-}
-
-function letterOf(prompt: unknown): string {
-  return LETTERS[reference.prompts.findIndex((entry) => entry.prompt === prompt)] ?? '?';
 }

@@ -3,7 +3,6 @@ import sirv from 'sirv';
 
 import { listen, type Listening } from '../../tools/listen.ts';
 
-/** An app that is served. */
 export type ServedApp = Pick<Listening, 'url' | 'close'>;
 
 export interface ServedFolders extends Listening {

@@ -5,7 +5,6 @@ import { Tab, type Backend } from './tab.ts';
 /** Several tabs of one site, in one browser profile. */
 export class Site {
   readonly context: BrowserContext;
-  /** The open tabs, in the order of their opening. */
   readonly tabs: Tab[] = [];
   readonly #backend: Backend;
 

@@ -1,5 +1,6 @@
 import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
+import type { GenerationChunk } from '../../src/client/generation-response.ts';
 import type { GenerationResponse, ClientUpdate } from '../../src/client/index.ts';
 import type { Prompt } from '../../src/protocol/chat.ts';
 import type { BatchingPolicy, TabserveStatus } from '../../src/protocol/status.ts';
@@ -20,13 +21,11 @@ interface UntypedHandle {
   remote(prompt: unknown, options?: object): GenerationResponse;
 }
 
-/** A well-formed request. */
 export interface TextRequest extends PlainRequest {
   readonly prompt: Prompt;
   readonly options?: GenerationOptions;
 }
 
-/** How a call ended, as plain data. */
 export type Outcome<Value> =
   | { readonly value: Value; readonly code?: undefined; readonly message?: undefined }
   | { readonly value?: undefined; readonly code: string; readonly message: string };
@@ -38,7 +37,6 @@ export type Streamed = Outcome<GenerationResult> & {
 
 declare global {
   interface Window {
-    /** Requests that `begin` has sent. */
     begun?: GenerationResponse[];
   }
 }
@@ -69,7 +67,14 @@ async function openDetails(page: Page, title: string): Promise<void> {
   if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
 }
 
-/** A loaded page and its client. */
+/** A tab of its own. Resolves when the page's model can run. */
+export async function openTab(context: BrowserContext, backend: Backend): Promise<Tab> {
+  const tab = new Tab(context, await context.newPage());
+  await tab.open(`?backend=${backend}`);
+  await tab.ready();
+  return tab;
+}
+
 export class Tab {
   readonly page: Page;
   /** Errors on the console and uncaught ones. */
@@ -138,7 +143,6 @@ export class Tab {
     return this.page.evaluate((change) => window.tabserve.configure('text-generator', change), knobs);
   }
 
-  /** Submits all requests at once and waits for all. */
   async generateAll(requests: readonly TextRequest[]): Promise<GenerationResult[]> {
     const outcomes = await this.outcomesOf(requests);
     return outcomes.map(({ value, code, message }) => {
@@ -169,7 +173,18 @@ export class Tab {
     }, requests);
   }
 
-  /** Submits all requests at once, without waiting. */
+  readStream(prompt: string, options: GenerationOptions) {
+    return this.page.evaluate(
+      async ([text, given]) => {
+        const response = window.tabserve.getHandle('text-generator').remote(text, given);
+        const chunks: GenerationChunk[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        return { chunks, result: await response.result() };
+      },
+      [prompt, options] as const,
+    );
+  }
+
   begin(requests: readonly TextRequest[]): Promise<void> {
     return this.page.evaluate((plain) => {
       const generator = window.tabserve.getHandle('text-generator');
@@ -229,17 +244,11 @@ export class Tab {
     return this.page.evaluate(() => window.recorder.clear());
   }
 
-  /** Opens the options and knobs. They stay open. */
-  async openAdvanced(): Promise<void> {
-    await openAdvanced(this.page);
-  }
-
   /** Opens the charts that are closed at first. They stay open. */
   async openMoreCharts(): Promise<void> {
     await openDetails(this.page, 'More charts');
   }
 
-  /** Opens the drawer of load tests. */
   async openLab(): Promise<void> {
     const button = this.page.locator('.lab-button');
     if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click();

@@ -3,7 +3,7 @@ import { test as base, expect, type Page } from 'playwright/test';
 import { requireEnvironment } from './environment.ts';
 import { takePolicyReports } from './policy-reports.ts';
 import { Site } from './site.ts';
-import { DEFAULT_KNOBS, Tab, type Backend } from './tab.ts';
+import { DEFAULT_KNOBS, openTab, Tab, type Backend } from './tab.ts';
 
 export { expect };
 
@@ -17,7 +17,6 @@ export const IS_WHOLE = Boolean(process.env['FULL']);
 export const ANY_BACKEND_IN_SHORT = IS_WHOLE ? [] : ANY_BACKEND;
 
 export interface BackendOption {
-  /** Backend of the project. */
   readonly backend: Backend;
 }
 
@@ -51,10 +50,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   sharedTab: [
     async ({ browser, backend }, provide) => {
       const context = await browser.newContext({ viewport: DESKTOP, baseURL: requireEnvironment().pageUrl });
-      const tab = new Tab(context, await context.newPage());
-      await tab.open(`?backend=${backend}`);
-      const { backend: running } = await tab.ready();
-      expect(running?.name, 'the backend that runs').toBe(backend);
+      const tab = await openTab(context, backend);
+      expect((await tab.status()).backend?.name, 'the backend that runs').toBe(backend);
       await provide(tab);
       await context.close();
     },

@@ -9,7 +9,6 @@ interface Exception {
   readonly reason: string;
 }
 
-/** Tests that are not listed pass. */
 const EXPECTED: Readonly<Record<'doesNotApply' | 'fails', readonly Exception[]>> = JSON.parse(
   readFileSync(new URL('expected.json', import.meta.url), 'utf8'),
 );

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { chromium, type Browser, type BrowserContext } from 'playwright';
 
 import { findBrowser } from '../../bridge/browser/find-browser.ts';
@@ -7,7 +6,7 @@ import { findCheckout } from './checkout.ts';
 import { judge, reasonToSkip, type TestResult, type Verdict } from './judge.ts';
 import { serveWpt, type WptSite } from './site.ts';
 
-// The Web Platform Tests of the Prompt API on the packed entry: `node e2e/wpt/main.ts [CHECKOUT] [--only TEXT]`.
+// The Web Platform Tests of the Prompt API on the packed entry: `node e2e/wpt/main.ts [CHECKOUT]`.
 
 const FILE_TIMEOUT_MS = 180_000;
 
@@ -32,11 +31,7 @@ const LABELS: Readonly<Record<Verdict['kind'], string>> = {
 const counts = new Map<Verdict['kind'], number>();
 let numSkippedFiles = 0;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { only: { type: 'string', default: '' } },
-});
-const site = await serveWpt(await findCheckout(positionals[0]));
+const site = await serveWpt(await findCheckout(process.argv[2]));
 const { path } = await findBrowser();
 const browser = await chromium.launch({ executablePath: path, args: ['--js-flags=--expose-gc'] });
 try {
@@ -57,7 +52,7 @@ async function runAll(running: Browser, { files, addressOf }: WptSite): Promise<
   // Its tab keeps the worker, so that the model is loaded once for all files.
   const { page: keeper } = await openTest(shared, addressOf('keeper.window.js', false));
   await keeper.evaluate('LanguageModel.create()');
-  for (const file of files.filter((name) => name.includes(values.only))) {
+  for (const file of files) {
     const reason = reasonToSkip(file);
     if (reason === undefined) await runFile(running, shared, file, addressOf);
     else {
@@ -76,18 +71,15 @@ async function runFile(
   const isToDownload = TO_DOWNLOAD.test(file);
   const context = isToDownload ? await running.newContext() : shared;
   const { page, report } = await openTest(context, addressOf(file, isToDownload));
-  for (const result of resultsOf(await Promise.race([report, timeOut()]))) {
+  const late: Report = { message: `No result in ${FILE_TIMEOUT_MS} ms.`, tests: [] };
+  const timeOut = setTimeout(FILE_TIMEOUT_MS, late, { ref: false });
+  for (const result of resultsOf(await Promise.race([report, timeOut]))) {
     const verdict = judge(file, result);
     counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
     const reason = verdict.reason === '' ? '' : `: ${verdict.reason}`;
     console.log(`${LABELS[verdict.kind].padEnd(15)}  ${file} · ${result.name}${reason}`);
   }
   await (isToDownload ? context.close() : page.close());
-}
-
-function timeOut(): Promise<Report> {
-  const report = { message: `No result in ${FILE_TIMEOUT_MS} ms.`, tests: [] };
-  return setTimeout(FILE_TIMEOUT_MS, report, { ref: false });
 }
 
 /** The page reports its results by itself, because a debugger's evaluation in it would count as user activation. */

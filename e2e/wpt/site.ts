@@ -13,7 +13,6 @@ import { TESTS } from './checkout.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where our own files lie, beside those of the checkout. */
 const OWN = '/own/';
 const CHAT_FOLDER = `${OWN}chat/`;
 
@@ -45,7 +44,7 @@ const GENERATION = { chatTemplateArguments: { enable_thinking: false } };
 
 /** Serves a checkout with our class installed in each test's page. */
 export async function serveWpt(checkout: string): Promise<WptSite> {
-  const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
+  const hub = await startHubServer([createRepository(CHAT_MODEL, chatCheckpoint())]);
   const own = new Map<string, string | Uint8Array>([
     ['/resources/testharnessreport.js', REPORT],
     ['/resources/testdriver-vendor.js', VENDOR],

@@ -1,7 +1,6 @@
 import type { Dtype } from '../../src/protocol/models.ts';
 import type { RecordedGroup } from './record.ts';
 
-/** A case of `npm run bench -- CASE`. */
 export interface BenchCase {
   readonly summary: string;
   /** Interleaved rounds, unless `--rounds` says otherwise. */
@@ -22,7 +21,6 @@ export interface Choices {
 
 export type BackendName = 'wasm' | 'webgpu';
 
-/** The command line, read. */
 export interface Chosen {
   /** Few and small measurements, to see that the case works. */
   readonly isShort: boolean;
@@ -33,15 +31,12 @@ export interface Chosen {
   readonly precision: Dtype;
   /** Measures only rows whose caption and labels contain this text. */
   readonly only: string | undefined;
-  /** A commit whose page is measured beside this one. */
   readonly beside: string | undefined;
-  /** Further arguments of the browser. */
   readonly browserArgs: readonly string[];
 }
 
 export type Measure = (setup: Setup) => Promise<void>;
 
-/** What a case measures, and under which conditions. */
 export interface Setup {
   /** A run replaces the record of its key. */
   readonly key: string;
@@ -49,7 +44,6 @@ export interface Setup {
   readonly browser: string;
   readonly model?: string;
   readonly adapter?: string;
-  /** Names and versions of the libraries. */
   readonly versions?: string;
   /** What all tables have in common. */
   readonly note: string;
@@ -69,7 +63,6 @@ export interface Group extends Pick<RecordedGroup, 'caption' | 'labels' | 'colum
 /** Compares each subject with its base in the same round. */
 export interface Ratio {
   readonly header: string;
-  /** Name of the column that is divided. */
   readonly column: string;
   /** Divides the base's value by the subject's. */
   readonly isBaseOver?: true;
@@ -78,16 +71,13 @@ export interface Ratio {
 /** A row of a table. */
 export interface Subject {
   readonly labels: readonly string[];
-  /** Why it isn't measured. */
   readonly leftOut?: string;
   /** Its failure is a result. Any other subject's ends the command. */
   readonly mayFail?: true;
   /** The group's first subject if left out. */
   readonly base?: Subject | 'none';
-  /** Called once, before the first round. */
   readonly warmUp?: () => Promise<unknown>;
   readonly measure: () => Promise<Samples>;
 }
 
-/** The values of one measurement, by the column's name. */
 export type Samples = Readonly<Record<string, number | readonly number[]>>;

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'vite';
 
 import { CACHE_FOLDER } from '../reference/python-package.ts';
-import type { Group, Ratio, Subject } from './bench-case.ts';
-import { buildPage } from './build-page.ts';
+import type { Group, Subject } from './bench-case.ts';
 import { pathOf } from '../paths.ts';
 
 export interface BuiltPage {
@@ -16,6 +16,12 @@ export interface BuiltPage {
 }
 
 const execute = promisify(execFile);
+
+/** Builds the page as users get it. Returns its folder. */
+export async function buildPage(): Promise<string> {
+  await build({ root: pathOf(''), logLevel: 'warn' });
+  return pathOf('dist');
+}
 
 /** The page of this working tree, after that of the commit to compare it with. */
 export async function builtPages(commit: string | undefined): Promise<readonly BuiltPage[]> {
@@ -58,7 +64,8 @@ export function besideEachOther(
   return first.groups.map((group, index) => ({
     ...group,
     labels: [...group.labels, 'page'],
-    ratio: ratioOver(first.name, group),
+    // Own comparisons of a group give way to that of the pages.
+    ratio: { header: `over ${first.name}`, column: group.ratio?.column ?? group.columns[0]?.name ?? '' },
     subjects: group.subjects.flatMap((subject, row) => {
       const base = named(subject, first.name);
       const rest = others.flatMap(({ name, groups }) => {
@@ -68,11 +75,6 @@ export function besideEachOther(
       return [base, ...rest];
     }),
   }));
-}
-
-/** Own comparisons of a group give way to that of the pages. */
-function ratioOver(name: string, { ratio, columns: [column] }: Group): Ratio {
-  return { header: `over ${name}`, column: ratio?.column ?? column?.name ?? '' };
 }
 
 function named(subject: Subject, name: string): Subject {

@@ -1,10 +1,7 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
-/** How and where a recorded run was measured. */
 export interface Conditions {
-  /** ISO 8601. */
   readonly startedAt: string;
-  /** Repeats the run. */
   readonly command: string;
   /** Missing in the oldest records. */
   readonly machine?: { readonly cpu: string; readonly numCores: number; readonly memoryGiB: number };
@@ -31,7 +28,6 @@ export function conditionsOf(command: string, browser: string): Conditions {
   };
 }
 
-/** CPU, cores, and load if it was recorded. */
 export function machineText({ machine, loadAverage }: Conditions): string {
   if (!machine) return '';
   const load = loadAverage === undefined ? '' : `, load ${loadAverage.toFixed(1)} before`;

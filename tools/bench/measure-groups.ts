@@ -2,7 +2,6 @@ import type { Group, Samples, Subject } from './bench-case.ts';
 import type { RecordedGroup, RecordedRow } from './record.ts';
 import { figureOf, medianOf } from './statistics.ts';
 
-/** A subject and its measurements, one per round. */
 interface Measured {
   readonly subject: Subject;
   readonly rounds: Samples[];

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
+import type { BrowserContext, Page } from 'playwright';
 
 import type { TabserveClient } from '../../src/client/client.ts';
 import type { PageDeployments } from '../../src/deployments/registry.ts';
@@ -11,20 +11,13 @@ declare global {
   }
 }
 
-/** A page whose model can run. */
 export interface ReadyPage {
   readonly page: Page;
   readonly status: TabserveStatus;
 }
 
-/** @param prepare Called before the page is opened. */
-export async function openReady(
-  context: Browser | BrowserContext,
-  url: string,
-  prepare?: (page: Page) => Promise<void>,
-): Promise<ReadyPage> {
+export async function openReady(context: BrowserContext, url: string): Promise<ReadyPage> {
   const page = await context.newPage();
-  await prepare?.(page);
   await page.goto(url);
   await page.waitForFunction(() => 'tabserve' in window);
   return { page, status: await page.evaluate(() => window.tabserve.ready()) };

@@ -13,7 +13,6 @@ const BESIDE = '  --beside COMMIT   measures the page of another commit too, row
 /** Options of which each case says the values. */
 const NAMES = ['backend', 'model', 'precision'] as const satisfies readonly (keyof Choices)[];
 
-/** A line for each option of the case. */
 export function usageOf({ choices = {}, hasVersions }: BenchCase): string {
   const own = NAMES.flatMap((name) => {
     const values = choices[name];
@@ -22,7 +21,6 @@ export function usageOf({ choices = {}, hasVersions }: BenchCase): string {
   return [...own, ...(hasVersions ? [BESIDE] : []), USAGE].join('\n');
 }
 
-/** @throws Error if an argument is wrong. */
 export function parseOptions(
   { rounds, choices = {}, hasVersions }: BenchCase,
   args: readonly string[],

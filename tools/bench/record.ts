@@ -6,7 +6,6 @@ import type { Conditions } from './conditions.ts';
 import { pathOf } from '../paths.ts';
 import type { Figure } from './statistics.ts';
 
-/** One run of a case. */
 export interface BenchRecord extends Conditions {
   /** A run replaces the record of its key. */
   readonly key: string;
@@ -18,10 +17,8 @@ export interface BenchRecord extends Conditions {
   readonly groups: readonly RecordedGroup[];
 }
 
-/** A table. */
 export interface RecordedGroup {
   readonly caption: string;
-  /** Headings of the labels. */
   readonly labels: readonly string[];
   readonly columns: readonly Column[];
   /** Heading of the column of ratios. */
@@ -40,9 +37,7 @@ export interface Column {
 
 export interface RecordedRow {
   readonly labels: readonly string[];
-  /** Why there are no figures. */
   readonly missing?: string;
-  /** By the column's name. */
   readonly figures: Readonly<Record<string, Figure>>;
   /** Over the rounds, each compared in itself. */
   readonly ratio?: Figure;
@@ -70,13 +65,6 @@ export async function writeRecord(name: string, record: BenchRecord): Promise<st
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `${JSON.stringify({ schemaVersion: 6, records } satisfies Records, undefined, 1)}\n`);
   return path;
-}
-
-/** @throws Error if the record has no such row. */
-export function rowOf(group: RecordedGroup | undefined, labels: readonly string[]): RecordedRow {
-  const row = group?.rows.find((candidate) => labels.every((label) => candidate.labels.includes(label)));
-  if (!row) throw new Error(`Expected a row of ${labels.join(', ')}: record it by \`npm run bench\``);
-  return row;
 }
 
 function pathOfRecords(name: string): string {

@@ -1,4 +1,3 @@
-/** What is kept of all values of a column. */
 export interface Figure {
   readonly count: number;
   readonly p50?: number;

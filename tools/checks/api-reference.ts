@@ -39,18 +39,9 @@ async function write(): Promise<void> {
     { tsconfig: OPTIONS, entryPoints: ENTRIES.map(({ types }) => types), out: REFERENCE },
     [new TSConfigReader()],
   );
-  const {
-    Accessor,
-    Class,
-    Function: Callable,
-    Interface,
-    Method,
-    Property,
-    TypeAlias,
-    Variable,
-  } = ReflectionKind;
+  const { Accessor, Class, Interface, Method, Property, TypeAlias, Variable } = ReflectionKind;
   const MEMBERS = [Method, Property, ReflectionKind.Constructor];
-  const DOCUMENTED = [Accessor, Class, Callable, Interface, Method, Property, TypeAlias, Variable];
+  const VALUES = [Accessor, Class, ReflectionKind.Function, Method, Property, Variable];
   application.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) module.name = entryOf(module);
     for (const member of Object.values(project.reflections)) {
@@ -62,7 +53,7 @@ async function write(): Promise<void> {
   const project = await application.convert();
   if (project) {
     for (const made of Object.values(project.reflections))
-      if (made.isDeclaration() && made.kindOf(DOCUMENTED) && !isDocumented(made))
+      if (made.isDeclaration() && made.kindOf([...VALUES, Interface, TypeAlias]) && !isDocumented(made))
         application.logger.error(`${made.getFullName()} has no docstring`);
     application.validate(project);
     await application.generateOutputs(project);

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 import { toHttpError } from '../../bridge/http/to-http-error.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { TabserveError } from '../../src/protocol/wire-errors.ts';
 import { updateParts } from './marked-part.ts';
@@ -42,7 +43,11 @@ for (const path of sources.filter((source) => MESSAGES.test(source)).toSorted())
   const classes = exported.filter(isErrorClass).filter((Class) => 'code' in new Class('', {}, {}));
   collectCodes(path, classes);
   classNames.push(...classes.map(({ name }) => name));
-  makers.push(...exported.filter((make) => !isErrorClass(make)), ...classes.flatMap(staticMethodsOf));
+  const methods = classes.flatMap((Class) => Object.values(Object.getOwnPropertyDescriptors(Class)));
+  makers.push(
+    ...exported.filter((make) => !isErrorClass(make)),
+    ...methods.map(({ value }) => value).filter(isFunction),
+  );
 }
 for (const make of makers) collectMessage(make);
 refuseMessagesElsewhere();
@@ -50,6 +55,7 @@ for (const area of Object.keys(AREAS)) {
   const ofArea = new Map([...errors].filter(([, entry]) => entry.area === area));
   await updateParts(`docs/errors/${area}.md`, { errors: part(ofArea, '\n\n', describeInFull) });
 }
+const describeInLine: Describe = (code, head, messages) => `- \`${code}\`${head}: ${messages.join(' / ')}`;
 await updateParts('docs/errors.md', {
   errors: indexOf(errors),
   'http-errors': part(httpErrors, '\n', describeInLine),
@@ -67,11 +73,6 @@ function collectCodes(path: string, classes: readonly ErrorClass[]): void {
     const head = `\`${className}\`. ${description.replaceAll(/\s+/g, ' ').trim()}`;
     if (Class && code) errors.set(code, { head, messages: new Set(), area });
   }
-}
-
-function staticMethodsOf(Class: ErrorClass): readonly Make[] {
-  const methods = Object.values(Object.getOwnPropertyDescriptors(Class)).map(({ value }): unknown => value);
-  return methods.filter(isFunction);
 }
 
 function collectMessage(make: Make): void {
@@ -157,17 +158,9 @@ function statusOf(code: string): number {
   return toHttpError(new TabserveError(code, '')).status;
 }
 
-function describeInLine(code: string, head: string, messages: readonly string[]): string {
-  return `- \`${code}\`${head}: ${messages.join(' / ')}`;
-}
-
 function codeOf(error: unknown): string | undefined {
   const code = isRecord(error) ? error['code'] : undefined;
   return typeof code === 'string' && /^\w+$/.test(code) ? code : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isFunction(value: unknown): value is Make {

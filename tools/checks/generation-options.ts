@@ -39,7 +39,6 @@ function overHttp(option: GenerationOption): string {
   return openAi === undefined ? '' : `\`${openAi}\``;
 }
 
-/** The comment above the option. */
 function meaningOf(name: OptionName): string {
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+${name}: \\{`).exec(sources.join('\n'))?.[1];
   if (comment === undefined) throw new Error(`No comment above ${name} in ${TABLES.join(' or ')}`);

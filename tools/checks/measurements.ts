@@ -1,6 +1,6 @@
 import { machineText } from '../bench/conditions.ts';
 import { markdownTable } from '../bench/markdown-table.ts';
-import { readRecords, rowOf, type BenchRecord } from '../bench/record.ts';
+import { readRecords, type BenchRecord } from '../bench/record.ts';
 import { reportOf } from '../bench/report.ts';
 import { updateParts } from './marked-part.ts';
 
@@ -32,7 +32,8 @@ for (const [path, cases] of Object.entries(CASES)) {
   await updateParts(path, Object.fromEntries(parts));
 }
 const policies = recordOf('engine', 'storyteller wasm').groups[0];
-const ratio = rowOf(policies, ['continuous', '8']).ratio?.p50;
+const ofEight = policies?.rows.find(({ labels }) => labels.includes('continuous') && labels.includes('8'));
+const ratio = ofEight?.ratio?.p50;
 if (ratio === undefined) throw new Error('No ratio is recorded: run `npm run bench -- engine`.');
 await updateParts('README.md', {
   ratio: ratio.toFixed(1),

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { sum } from '../bench/statistics.ts';
 import { STAGE, TARBALL } from '../package/build/paths.ts';
 
 // Refuses a package with files that don't belong to a release, with other packages in its
@@ -18,7 +19,6 @@ const MAX_PACKED_MB = 13;
 /** What `npm install tabserve` adds to an app, in all. */
 const MAX_MB = 45;
 
-/** Files that a release must have. */
 const REQUIRED = [
   'CHANGELOG.md',
   'LICENSE',
@@ -54,7 +54,7 @@ const sizes = new Map(
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => [path.slice(STAGE.length), statSync(path).size]),
 );
-const unpacked = sum(sizes.values());
+const unpacked = sum([...sizes.values()]);
 const packed = statSync(TARBALL).size;
 const manifest: Manifest = JSON.parse(readFileSync(`${STAGE}package.json`, 'utf8'));
 
@@ -83,10 +83,6 @@ function deadLinksOf(document: string): readonly string[] {
   return Array.from(text.matchAll(/\]\((?!\w+:|#)([^)\s#]+)/g), ([, link = '']) => link).filter(
     (link) => !existsSync(STAGE + link),
   );
-}
-
-function sum(numbers: Iterable<number>): number {
-  return [...numbers].reduce((total, number) => total + number, 0);
 }
 
 function inMb(bytes: number): string {

@@ -1,4 +1,7 @@
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 // Lists the third-party packages in the built page and the package's entries, with their licenses. `--write` brings the file up
 // to date.
@@ -24,28 +27,23 @@ const IN_EXAMPLES: ReadonlySet<string> = new Set(['ai', 'tabserve']);
 /** The package in an import: `a` of `a/b`, `@a/b` of `@a/b/c`. */
 const PACKAGE_IMPORT = /(?:from|import\() ?'(?!node:)((?:@[\w-]+\/)?[a-z][\w.-]*)[^']*'/g;
 
-interface LockedPackage {
-  readonly version: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
-}
-
 interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
   readonly author?: string | { readonly name: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-const { packages }: { readonly packages: Readonly<Record<string, LockedPackage>> } =
-  readJson('package-lock.json');
-const folders = [...foldersBelow(importedPackages())].toSorted();
-const manifests = folders.map((folder) => ({ folder, manifest: readManifest(folder) }));
-const shipped = manifests.filter(({ manifest }) => manifest.name !== 'empty-npm-package');
-const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenseOf(manifest)));
+const found = [...manifestsOf(importedPackages(), 'package.json')];
+const shipped = found
+  .filter(([, { name }]) => name !== 'empty-npm-package')
+  .toSorted(([a], [b]) => (dirname(a) < dirname(b) ? -1 : 1));
+const forbidden = shipped.filter(([, { license = 'no license' }]) => !isAllowed(license));
 
-for (const { manifest } of forbidden) {
+for (const [, { name, license }] of forbidden) {
   console.error(
-    `${manifest.name} is under ${licenseOf(manifest)}, which isn't on the list of allowed licenses: see tools/checks/third-party-licenses.ts.`,
+    `${name} is under ${license}, which isn't on the list of allowed licenses: see tools/checks/third-party-licenses.ts.`,
   );
 }
 const text = shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`);
@@ -67,33 +65,34 @@ function importedPackages(): readonly string[] {
   return [...new Set(names)].filter((name) => !NOT_BUNDLED.has(name) && !IN_EXAMPLES.has(name));
 }
 
-/**
- * The folders of these packages and of all their dependencies. A package that is not installed, as for other platforms, is in no
- * page.
- */
-function foldersBelow(names: readonly string[], from = '', found = new Set<string>()): ReadonlySet<string> {
+/** The manifests of these packages and of all their dependencies, by their paths. A package of other platforms isn't installed. */
+function manifestsOf(
+  names: readonly string[],
+  importer: string,
+  known = new Map<string, Manifest>(),
+): ReadonlyMap<string, Manifest> {
   for (const name of names) {
-    const folder = folderOf(name, from);
-    if (folder === undefined || found.has(folder)) continue;
-    found.add(folder);
-    foldersBelow(Object.keys(packages[folder]?.dependencies ?? {}), folder, found);
+    const path = pathFrom(name, importer);
+    if (path === undefined || known.has(path)) continue;
+    const manifest: Manifest = JSON.parse(readFileSync(path, 'utf8'));
+    known.set(path, manifest);
+    manifestsOf(Object.keys(manifest.dependencies ?? {}), path, known);
   }
-  return found;
+  return known;
 }
 
-/** The folder in which `from` finds a package: its own `node_modules`, or that of a folder around it. */
-function folderOf(name: string, from: string): string | undefined {
-  const own = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
-  if (packages[own]) return own;
-  return from === ''
-    ? undefined
-    : folderOf(name, from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1)));
+function pathFrom(name: string, importer: string): string | undefined {
+  try {
+    return findPackageJSON(name, pathToFileURL(importer));
+  } catch {
+    return undefined;
+  }
 }
 
-function describe({ folder, manifest }: { readonly folder: string; readonly manifest: Manifest }): string {
-  const { name, version, author } = manifest;
+function describe([path, { name, version, author, license }]: readonly [string, Manifest]): string {
   const by = typeof author === 'string' ? author : author?.name;
-  const head = `${name} ${version}, ${licenseOf(manifest)}${by ? `, by ${by}` : ''}`;
+  const head = `${name} ${version}, ${license}${by ? `, by ${by}` : ''}`;
+  const folder = dirname(path);
   const texts = readdirSync(folder)
     .filter((file) => /^(?:licen[cs]e|notice|copying)(?:\.|$)/i.test(file))
     .toSorted()
@@ -104,17 +103,4 @@ function describe({ folder, manifest }: { readonly folder: string; readonly mani
 /** Each license of an SPDX expression such as `(Apache-2.0 AND MIT)`. */
 function isAllowed(expression: string): boolean {
   return expression.split(/[()]| AND | OR /).every((name) => name === '' || ALLOWED.has(name));
-}
-
-function licenseOf({ license = 'no license' }: Manifest): string {
-  return license;
-}
-
-function readManifest(folder: string): Manifest {
-  return readJson(`${folder}/package.json`);
-}
-
-// oxlint-disable-next-line typescript/no-explicit-any -- what JSON holds is for the caller to say
-function readJson(path: string): any {
-  return JSON.parse(readFileSync(path, 'utf8'));
 }

@@ -50,7 +50,6 @@ export const DOCUMENTS: readonly string[] = globSync(
   },
 ).toSorted();
 
-/** In the order of the document. */
 export function codeBlocksOf(document: string): readonly CodeBlock[] {
   const text = readFileSync(document, 'utf8');
   return [...text.matchAll(/^( *)```(.*)\n([^]*?)^\1```$/gm)].map((match) => {
@@ -67,7 +66,6 @@ export function codeBlocksOf(document: string): readonly CodeBlock[] {
   });
 }
 
-/** The blocks of all documents that a harness runs. */
 export function codeBlocksFor(harness: Harness): readonly CodeBlock[] {
   return DOCUMENTS.flatMap(codeBlocksOf).filter((block) => block.harness === harness);
 }

@@ -5,7 +5,6 @@ import { parseOptions } from '../../bridge/cli/options.ts';
 import { parseRunBatch } from '../../bridge/cli/run-batch-options.ts';
 import type { CodeBlock } from './code-blocks.ts';
 
-/** The commands of a code block, without their comments. */
 export function commandsOf(code: string): readonly string[] {
   return code
     .replaceAll(/ *\\\n */g, ' ')
@@ -26,7 +25,9 @@ export function checkCommand(command: string, { document }: Pick<CodeBlock, 'doc
   const [program = '', ...args] = words.slice(words.findIndex((word) => !/^\w+=/.test(word)));
   for (const word of args.filter((argument) => /^[a-z][\w-]*\/[\w./-]+\.\w+$/.test(argument)))
     ensure(existsSync(word), `there is no file ${word}`);
-  if (program === 'npm') checkNpm(args, manifestFor(document));
+  // The package.json of the example that a document describes, or that of the repository.
+  const folder = existsSync(join(dirname(document), 'package.json')) ? dirname(document) : '.';
+  if (program === 'npm') checkNpm(args, readManifest(folder));
   else if (program === 'npx') checkNpx(args);
   else ensure(OTHER_PROGRAMS.has(program), `no harness knows ${program}`);
 }
@@ -60,11 +61,6 @@ function checkNpx(words: readonly string[]): void {
   if (program === 'tabserve' && args[0] === 'run-batch') parseRunBatch(args.slice(1));
   else if (program === 'tabserve') parseOptions(args);
   else ensure(existsSync(`node_modules/.bin/${program}`), `there is no program ${program}`);
-}
-
-/** The package.json of the example that a document describes, or that of the repository. */
-function manifestFor(document: string): Manifest {
-  return readManifest(existsSync(join(dirname(document), 'package.json')) ? dirname(document) : '.');
 }
 
 function readManifest(folder: string): Manifest {

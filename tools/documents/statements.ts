@@ -1,7 +1,6 @@
 /** A statement of a code block, as somebody pastes it into a console. */
 export interface Statement {
   readonly source: string;
-  /** The variable that it declares. */
   readonly declares?: string;
   /** The value that the comment behind it begins with, as in `// 4` and `// [2, 4], in one batch`. */
   readonly expected?: unknown;

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, type Listening } from '../listen.ts';
 import type { HubFile, HubRepository } from './hub-repository.ts';
 
-/** A client's request, as the server counts it. */
 export interface HubRequest {
   /** `api` for the facts of a model and its list of files, else `resolve` or where that redirects to. */
   readonly kind: 'api' | 'resolve' | 'content';
@@ -17,7 +16,6 @@ export interface HubRequest {
   bytesSent: number;
 }
 
-/** Failure of a request. */
 export interface Fault {
   /** The answer is this status, without a body. */
   readonly status?: number;
@@ -26,11 +24,10 @@ export interface Fault {
   readonly gate?: () => boolean | Promise<boolean>;
   /** The byte at this place of the file is another one. */
   readonly corruptAt?: number;
-  /** The whole file comes, whatever was asked for. */
   readonly ignoresRange?: true;
 }
 
-export interface HubServer extends Pick<Listening, 'url' | 'close'> {
+export interface HubServer extends Listening {
   /** Since the last `forget`, in order of arrival. */
   readonly requests: readonly HubRequest[];
   /** Asked for every request; undefined answers it well. */
@@ -50,21 +47,7 @@ const CORS = {
 /** The hub's HTTP behavior, as far as a client that downloads models meets it, on a free port of this machine. */
 export async function startHubServer(repositories: readonly HubRepository[]): Promise<HubServer> {
   const mirror = new Mirror(new Map(repositories.map((repository) => [repository.id, repository])));
-  const { url, close } = await listen((request, response) => void mirror.answer(request, response));
-  return {
-    url,
-    close,
-    get requests() {
-      return mirror.requests;
-    },
-    get fault() {
-      return mirror.fault;
-    },
-    set fault(fault) {
-      mirror.fault = fault;
-    },
-    forget: () => void mirror.requests.splice(0),
-  };
+  return Object.assign(mirror, await listen((request, response) => void mirror.answer(request, response)));
 }
 
 class Mirror {
@@ -74,6 +57,10 @@ class Mirror {
 
   constructor(repositories: ReadonlyMap<string, HubRepository>) {
     this.#repositories = repositories;
+  }
+
+  forget(): void {
+    this.requests.length = 0;
   }
 
   async answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -112,7 +99,10 @@ class Mirror {
     const repository = this.#begin(request, revision, response);
     if (!repository) return;
     const { commit, files } = repository;
-    const siblings = [...files].map(siblingOf);
+    const siblings = Array.from(files, ([rfilename, { size, oid, sha256 }]) => {
+      const lfs = sha256 !== undefined && { lfs: { sha256, size, pointerSize: 134 } };
+      return { rfilename, size, blobId: oid, ...lfs };
+    });
     const body = { _id: commit.slice(0, 24), id, sha: commit, private: false, gated: false, siblings };
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   }
@@ -179,17 +169,12 @@ class Mirror {
         return;
       }
       const pieceEnd = Math.min(position + PIECE_BYTES, end);
-      const piece = await file.read(position, pieceEnd);
+      const piece = file.read(position, pieceEnd);
       await write(response, corruptAt === undefined ? piece : corrupted(piece, corruptAt - position));
       request.bytesSent += pieceEnd - position;
     }
     response.end();
   }
-}
-
-function siblingOf([rfilename, { size, oid, sha256 }]: readonly [string, HubFile]): object {
-  const lfs = sha256 !== undefined && { lfs: { sha256, size, pointerSize: 134 } };
-  return { rfilename, size, blobId: oid, ...lfs };
 }
 
 function describeFile(response: ServerResponse, { size, oid, sha256 }: HubFile, commit: string): void {

@@ -1,6 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** An entry of the package, as users import it. */
 interface Entry {
   readonly name: string;
   /** Its declarations, relative to the root. */

@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 
 import { QUIET_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
+import { startServer } from '../../bridge/server.ts';
 import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
-import { buildPage } from '../bench/build-page.ts';
+import { buildPage } from '../bench/built-pages.ts';
+import { launchBrowser } from '../bench/launch.ts';
 import { openReady } from '../bench/open-ready.ts';
 import { pathOf } from '../paths.ts';
 import { loadSmollm2, startSmollm2Hub } from '../bench/smollm2.ts';
-import { withBrowser } from '../bench/with-browser.ts';
 
 // Takes the pictures of the documents, light and dark, or records the README's film with Playwright's ffmpeg
 // (`npx playwright install ffmpeg`).
@@ -95,19 +96,19 @@ async function takePicture(page: Page, file: string): Promise<void> {
 }
 
 const isFilm = process.argv[2] === 'film';
-const hub = await startSmollm2Hub();
-const site = { root: await buildPage(), args: QUIET_ARGUMENTS, policy: contentSecurityPolicy([hub.url]) };
-await withBrowser(site, async ({ browser, url }) => {
-  for (const [name, scene] of isFilm ? [['film', film] as const] : Object.entries(SCENES))
-    for (const colorScheme of isFilm ? (['light'] as const) : (['light', 'dark'] as const)) {
-      const device = name === 'phone' ? PHONE : { viewport: DESKTOP };
-      await using context = await browser.newContext({ ...device, colorScheme });
-      const page = await scene(async (address = '') => {
-        const { page: opened } = await openReady(context, `${url}/?backend=wasm${address}`);
-        if (address === CHAT) await loadSmollm2(opened, hub.url, 'q8');
-        return opened;
-      });
-      if (!isFilm) await takePicture(page, `${name}-${colorScheme}`);
-    }
-});
-await hub.close();
+await using hub = await startSmollm2Hub();
+const policy = contentSecurityPolicy([hub.url]);
+await using site = await startServer({ host: 'localhost', port: 0, root: await buildPage(), policy });
+const launched = await launchBrowser(QUIET_ARGUMENTS);
+await using browser = launched.browser;
+for (const [name, scene] of isFilm ? [['film', film] as const] : Object.entries(SCENES))
+  for (const colorScheme of isFilm ? (['light'] as const) : (['light', 'dark'] as const)) {
+    const device = name === 'phone' ? PHONE : { viewport: DESKTOP };
+    await using context = await browser.newContext({ ...device, colorScheme });
+    const page = await scene(async (address = '') => {
+      const { page: opened } = await openReady(context, `${site.url}/?backend=wasm${address}`);
+      if (address === CHAT) await loadSmollm2(opened, hub.url, 'q8');
+      return opened;
+    });
+    if (!isFilm) await takePicture(page, `${name}-${colorScheme}`);
+  }

@@ -20,7 +20,6 @@ interface Arrival {
   readonly draft: Draft;
   /** The number of steps after which it arrives, at the latest when the engine is idle. */
   readonly afterSteps: number;
-  /** The number of steps after which it is aborted. */
   readonly abortedAfterSteps?: number;
 }
 
@@ -31,7 +30,6 @@ export interface Played {
   readonly finished: readonly FinishedEvent[];
   readonly steps: readonly StepEvent[];
   readonly events: readonly RequestEvent[];
-  /** Of each decode step. */
   readonly batchSizes: readonly number[];
   readonly numSharedPrefills: number;
   readonly numReusedTokens: number;

@@ -13,7 +13,6 @@ import type { GeneratedFile } from '../hub-server/checkpoints/generated-file.ts'
 /** One thread of the CPU. */
 export const CPU: DeviceChoice = { rung: 'wasm', fallbackReason: '', runtime: new CpuRuntime(1) };
 
-/** Files as a folder that the product reads. */
 export function folderOf(files: ReadonlyMap<string, GeneratedFile>): CheckpointFiles {
   return {
     open(name) {

@@ -37,6 +37,8 @@ WRITERS = {
 
 
 def main(name: str) -> None:
+    if name not in WRITERS:
+        raise SystemExit(f"Nothing is named {name}: it is one of {', '.join(WRITERS)}, or one that `npm run write` lists.")
     packages, *scripts = WRITERS[name]
     python = environment(packages) / "python" if packages else sys.executable
     with tempfile.TemporaryDirectory() as folder:

@@ -9,10 +9,8 @@ import type { KernelVariant } from '../../src/worker/cpu/kernels/compile-kernels
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = 'src/worker/cpu/kernels/assembly';
 
-/** The folder of the compiled modules. */
 export const MODULES = join(ROOT, 'node_modules/.cache/cpu-kernels');
 
-/** Options of the compiler. */
 const FEATURES: Readonly<Record<KernelVariant, readonly string[]>> = {
   simd: ['simd'],
   'relaxed-simd': ['simd', 'relaxed-simd'],

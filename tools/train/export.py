@@ -51,8 +51,6 @@ def as_json(value: object) -> bytes:
 
 
 def publish(files: dict[Path, bytes]) -> None:
-    """Replaces each file in one step: others may be reading it. Callers make all contents first, so that an error replaces none."""
+    """Callers make all contents first, so that an error replaces none."""
     for path, content in files.items():
-        temporary = path.with_name(f".{path.name}.tmp")
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        path.write_bytes(content)

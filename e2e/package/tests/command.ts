@@ -98,7 +98,7 @@ test('npx tabserve --root serves a page of one’s own: its deployment answers l
 test('a model of the hub is downloaded once: the next start answers the same chat without a network', async ({
   place,
 }) => {
-  const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
+  const hub = await startHubServer([createRepository(CHAT_MODEL, chatCheckpoint())]);
   const profile = test.info().outputPath('profile');
   const options = [
     ...ON_CPU,

@@ -3,7 +3,6 @@ import { numTokensOf, type Burst, type PeerRequest, type TimedAnswer } from '../
 import { medianOf, sum } from '../statistics.ts';
 import { sameShareOf } from './reference.ts';
 
-/** The values of all columns of the libraries' tables. */
 export function samplesOf(bursts: readonly Burst[], requests: readonly PeerRequest[]): Samples {
   const answers = bursts.flatMap((burst) => burst.answers);
   const shares = bursts.flatMap((burst) =>
@@ -37,7 +36,6 @@ function firstMsOf({ tokenMs, latencyMs }: TimedAnswer): number {
 
 interface Decoded {
   readonly tokensPerSecond: number;
-  /** Times between two tokens of a row. */
   readonly gapsMs: readonly number[];
 }
 

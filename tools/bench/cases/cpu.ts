@@ -38,7 +38,7 @@ export const bench: BenchCase = {
   rounds: 5,
   async run({ isShort }, measure) {
     const measuredMs = isShort ? 1 : MEASURED_MS;
-    const benches = await Promise.all(VARIANTS.map((variant) => ProductBench.of(variant, measuredMs)));
+    const benches = await Promise.all(VARIANTS.map((variant) => productBench(variant, measuredMs)));
     await measure({
       key: 'cpu',
       browser: `Node ${process.version}`,
@@ -82,7 +82,6 @@ interface Size {
   readonly outputs: number;
 }
 
-/** How weights are stored. */
 interface Format {
   readonly name: string;
   readonly bits: number;
@@ -123,51 +122,43 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
+type ProductBench = Awaited<ReturnType<typeof productBench>>;
+
 /** A module over weights of its own. */
-class ProductBench {
-  readonly variant: KernelVariant;
-  readonly #kernels: Kernels;
-  readonly #measuredMs: number;
-  #next = 0;
-
-  private constructor(variant: KernelVariant, kernels: Kernels, measuredMs: number) {
-    this.variant = variant;
-    this.#kernels = kernels;
-    this.#measuredMs = measuredMs;
-  }
-
-  static async of(variant: KernelVariant, measuredMs: number): Promise<ProductBench> {
-    const numPages = (WEIGHTS + WEIGHT_BYTES) / PAGE_BYTES + 1;
-    const memory = new WebAssembly.Memory({ initial: numPages, maximum: numPages });
-    new Float32Array(memory.buffer).fill(0.01);
-    const module = await compileKernels(await readKernels(variant), { isShared: false });
-    return new ProductBench(variant, await instantiateKernels(module, memory), measuredMs);
-  }
-
-  async read(): Promise<Samples> {
-    const length = 2 ** 22;
-    const bestMs = this.#bestMs(length, (bytes) => this.#kernels.sumCodes(bytes, OUT, 2 ** 10, 2 ** 12));
-    return { 'GB/s of weights': length / bestMs / 1e6 };
-  }
-
-  async multiply({ bits, extraBits, quantize, multiply }: Format, size: Size): Promise<Samples> {
-    const numWeights = size.inputs * size.outputs;
-    const length = 64 * Math.ceil((numWeights * (bits + extraBits)) / 8 / 64);
-    quantize(this.#kernels, size);
-    const bestMs = this.#bestMs(length, (weights) => multiply(this.#kernels, size, weights));
-    return { 'GMAC/s': (size.rows * numWeights) / bestMs / 1e6, 'GB/s of weights': length / bestMs / 1e6 };
-  }
+async function productBench(variant: KernelVariant, measuredMs: number) {
+  const numPages = (WEIGHTS + WEIGHT_BYTES) / PAGE_BYTES + 1;
+  const memory = new WebAssembly.Memory({ initial: numPages, maximum: numPages });
+  new Float32Array(memory.buffer).fill(0.01);
+  const module = await compileKernels(await readKernels(variant), { isShared: false });
+  const kernels = await instantiateKernels(module, memory);
+  let next = 0;
 
   /** Of calls over other bytes each. */
-  #bestMs(length: number, call: (address: number) => void): number {
+  function bestMsOf(length: number, call: (address: number) => void): number {
     let bestMs = Infinity;
-    const endMs = performance.now() + this.#measuredMs;
+    const endMs = performance.now() + measuredMs;
     for (let startMs = performance.now(); startMs < endMs; startMs = performance.now()) {
-      if (this.#next + length > WEIGHT_BYTES) this.#next = 0;
-      call(WEIGHTS + this.#next);
-      this.#next += length;
+      if (next + length > WEIGHT_BYTES) next = 0;
+      call(WEIGHTS + next);
+      next += length;
       bestMs = Math.min(bestMs, performance.now() - startMs);
     }
     return bestMs;
   }
+
+  return {
+    variant,
+    async read(): Promise<Samples> {
+      const length = 2 ** 22;
+      const bestMs = bestMsOf(length, (bytes) => kernels.sumCodes(bytes, OUT, 2 ** 10, 2 ** 12));
+      return { 'GB/s of weights': length / bestMs / 1e6 };
+    },
+    async multiply({ bits, extraBits, quantize, multiply }: Format, size: Size): Promise<Samples> {
+      const numWeights = size.inputs * size.outputs;
+      const length = 64 * Math.ceil((numWeights * (bits + extraBits)) / 8 / 64);
+      quantize(kernels, size);
+      const bestMs = bestMsOf(length, (weights) => multiply(kernels, size, weights));
+      return { 'GMAC/s': (size.rows * numWeights) / bestMs / 1e6, 'GB/s of weights': length / bestMs / 1e6 };
+    },
+  };
 }

@@ -1,25 +1,13 @@
-import type { Browser, Page } from 'playwright';
+import type { Page } from 'playwright';
 
 import type { Chosen, Group, Samples, Subject } from '../bench-case.ts';
-import { residentBytes } from '../process-memory.ts';
 import type { Column } from '../record.ts';
-import {
-  COMPARED_SIZE,
-  growingRequests,
-  knobsOf,
-  latePrompts,
-  realRequests,
-  sampleRequests,
-  shapedRequests,
-  SUSTAINED_MS,
-} from './engine-requests.ts';
-import { play, type PageRequest, type Play } from './play-in-page.ts';
+import { knobsOf, latePrompts, realRequests, sampleRequests, SUSTAINED_MS } from './engine-requests.ts';
+import { play, type Play } from './play-in-page.ts';
 
 const RATE: Column = { name: 'tokens/s', digits: 1, shows: 'p50' };
-const STEP: Column = { name: 'decode step', unit: 'ms', digits: 1, shows: 'p50 / p95' };
 const TTFT: Column = { name: 'TTFT', unit: 'ms', digits: 1, shows: 'p50 / p95' };
 
-/** Compared ones first, side by side. */
 const POLICIES = [
   ['off', 8],
   ['static', 8],
@@ -33,49 +21,26 @@ const POLICIES = [
 /** Groups of the embedded model. Its page must be ready. */
 export function embeddedGroups(page: Page, { isShort }: Chosen): readonly Group[] {
   const leastMs = isShort ? 0 : SUSTAINED_MS;
-  const plan = (knobs: Play['knobs'], requests: readonly PageRequest[]): Play => ({
-    knobs,
-    requests,
-    leastMs,
-  });
-  const continuous = knobsOf('continuous', COMPARED_SIZE);
   return [
     {
       caption: 'Policies, 64 new tokens for each request',
       labels: ['policy', 'requests'],
-      columns: [RATE, STEP, TTFT, { name: 'overhead', unit: '%', digits: 1, shows: 'mean' }],
+      columns: [
+        RATE,
+        { name: 'decode step', unit: 'ms', digits: 1, shows: 'p50 / p95' },
+        TTFT,
+        { name: 'overhead', unit: '%', digits: 1, shows: 'mean' },
+      ],
       ratio: { header: 'over `off`', column: RATE.name },
       subjects: POLICIES.map(([policy, numRequests]) =>
-        subjectOf(
-          page,
-          [policy, String(numRequests)],
-          plan(knobsOf(policy, numRequests), sampleRequests(numRequests, 64)),
-        ),
+        subjectOf(page, [policy, String(numRequests)], {
+          knobs: knobsOf(policy, numRequests),
+          requests: sampleRequests(numRequests, 64),
+          leastMs,
+        }),
       ),
     },
-    {
-      caption: 'Eight requests that grow',
-      labels: ['to tokens'],
-      columns: [RATE, STEP],
-      subjects: [64, 256, 512].map((length) =>
-        subjectOf(page, [String(length)], plan(continuous, growingRequests(length))),
-      ),
-    },
-    shapesGroup(page, (requests) => plan(continuous, requests)),
   ];
-}
-
-/** Rows of each batch that have a JSON Schema. */
-function shapesGroup(page: Page, plan: (requests: readonly PageRequest[]) => Play): Group {
-  return {
-    caption: `Some of ${COMPARED_SIZE} requests with a JSON Schema`,
-    labels: ['of them'],
-    columns: [RATE],
-    ratio: { header: 'over none', column: RATE.name },
-    subjects: [0, 1, 4, 8].map((numShaped) =>
-      subjectOf(page, [String(numShaped)], plan(shapedRequests(numShaped, 64))),
-    ),
-  };
 }
 
 /** A short run of the same requests goes before each: it compiles the shaders and makes room in the KV cache. */
@@ -92,7 +57,7 @@ function subjectOf(page: Page, labels: readonly string[], plan: Play): Subject {
 }
 
 /** Groups of the real model. It must be loaded in the page. */
-export function realGroups(browser: Browser, page: Page, { isShort }: Chosen): readonly Group[] {
+export function realGroups(page: Page, { isShort }: Chosen): readonly Group[] {
   const numTokens = isShort ? 4 : 32;
   const cases = isShort
     ? [[40, 2] as const]
@@ -127,17 +92,6 @@ export function realGroups(browser: Browser, page: Page, { isShort }: Chosen): r
         labels: [limit === 'auto' ? 'limited' : 'no limit'],
         measure: () => play(page, latePrompts(limit, numTokens)),
       })),
-    },
-    {
-      caption: 'Memory of the tab, page and worker',
-      labels: ['when'],
-      columns: [{ name: 'resident', unit: 'MB', digits: 0, shows: 'max' }],
-      subjects: [
-        {
-          labels: ['at the end of a round'],
-          measure: async () => ({ resident: Math.max(...(await residentBytes(browser, 'renderer'))) }),
-        },
-      ],
     },
   ];
 }

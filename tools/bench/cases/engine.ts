@@ -17,7 +17,7 @@ export const bench: BenchCase = {
   hasVersions: true,
   async run(chosen, measure) {
     const { backend: name, model, precision } = chosen;
-    const hub = model === 'smollm2' ? await startSmollm2Hub() : undefined;
+    await using hub = model === 'smollm2' ? await startSmollm2Hub() : undefined;
     const open = async ({ browser, url }: ServedPage): Promise<Omit<Setup, 'browser'>> => {
       const { page, status } = await openReady(await browser.newContext(), `${url}/?backend=${name}`);
       const { backend } = loadedOf(hub ? await loadSmollm2(page, hub.url, precision) : status);
@@ -29,14 +29,10 @@ export const bench: BenchCase = {
         note: hub
           ? 'All requests of a row at once, 32 new tokens each, prefill included in tokens/s.'
           : `Requests are sent again when they have ended, for ${SUSTAINED_MS / 1000} s. Prefix caching is off.`,
-        groups: hub ? realGroups(browser, page, chosen) : embeddedGroups(page, chosen),
+        groups: hub ? realGroups(page, chosen) : embeddedGroups(page, chosen),
       };
     };
-    try {
-      const policy = contentSecurityPolicy(hub ? [hub.url] : []);
-      await measurePages(chosen, { policy }, open, measure);
-    } finally {
-      await hub?.close();
-    }
+    const policy = contentSecurityPolicy(hub ? [hub.url] : []);
+    await measurePages(chosen, { policy }, open, measure);
   },
 };

@@ -1,7 +1,7 @@
 import type { BenchCase } from '../bench-case.ts';
 import { buildLibraries } from '../libraries/build-libraries.ts';
 import type { ContenderSpec } from '../libraries/contender.ts';
-import { describeLibraries, installPeers } from '../libraries/install-peers.ts';
+import { describeLibraries } from '../libraries/describe-libraries.ts';
 import { withLibraries } from '../libraries/with-libraries.ts';
 import { MODEL_WRITERS, writeStorytellerGguf } from '../libraries/write-models.ts';
 import type { Column } from '../record.ts';
@@ -39,10 +39,9 @@ export const bench: BenchCase = {
   async run(chosen, measure) {
     const { isShort } = chosen;
     const precision = chosen.precision === 'q8' || isShort ? 'fp32' : chosen.precision;
-    await installPeers();
     await buildLibraries();
     // A short run needs no Python, which exports what transformers.js reads.
-    await (isShort ? writeStorytellerGguf : MODEL_WRITERS.smollm2)();
+    await (isShort ? writeStorytellerGguf() : MODEL_WRITERS.smollm2());
     const rows = isShort ? [1, 4] : ROWS;
     await withLibraries(
       chosen,

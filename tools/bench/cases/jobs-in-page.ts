@@ -1,21 +1,16 @@
 import type { Job } from '../../../src/client/index.ts';
 
-/** Rows for a job, or for requests of the same texts. */
 export interface RowsPlan {
   readonly template: string;
-  readonly numRows: number;
+  readonly rows: readonly Readonly<Record<'thing' | 'number', string>>[];
   readonly maxNewTokens: number;
   readonly prefixCaching: boolean;
 }
 
 /** Runs in the page, sent there as text. Stores the rows, then measures their run. */
-export async function runJob({ template, numRows, maxNewTokens, prefixCaching }: RowsPlan) {
+export async function runJob({ template, rows, maxNewTokens, prefixCaching }: RowsPlan) {
   const { tabserve } = window;
   await tabserve.configure('text-generator', { prefixCaching });
-  const rows = Array.from({ length: numRows }, (_, index) => ({
-    number: String(index),
-    thing: ['fox', 'very old and tired dragon', 'girl'][index % 3] ?? '',
-  }));
   const job = await tabserve.jobs.create({
     rows,
     template,
@@ -32,34 +27,26 @@ export async function runJob({ template, numRows, maxNewTokens, prefixCaching }:
   observer.disconnect();
   await job.delete();
   await tabserve.configure('text-generator', { prefixCaching: true });
-  return { 'rows/s': (numRows - finished) / seconds, 'tasks of the page over 50 ms': numTasks };
+  return { 'rows/s': (rows.length - finished) / seconds, 'tasks of the page over 50 ms': numTasks };
 }
 
 /** Runs in the page, sent there as text. Keeps as many requests of the same texts running as there are slots. */
-export async function runClosedLoop({ template, numRows, maxNewTokens }: RowsPlan): Promise<number> {
+export async function runClosedLoop({ template, rows, maxNewTokens }: RowsPlan): Promise<number> {
   const { tabserve } = window;
   const startMs = performance.now();
-  let next = 0;
+  const waiting = rows.entries();
   const client = async (): Promise<void> => {
-    for (let index = next; index < numRows; index = next) {
-      next += 1;
-      const thing = ['fox', 'very old and tired dragon', 'girl'][index % 3] ?? '';
-      const prompt = template.replace('{{thing}}', thing).replace('{{number}}', String(index));
+    for (const [index, { thing, number }] of waiting) {
+      const prompt = template.replace('{{thing}}', thing).replace('{{number}}', number);
       await tabserve.generate(prompt, { seed: 1 + index, maxNewTokens, ignoreEos: true });
     }
   };
   await Promise.all(Array.from({ length: tabserve.status().policy.maxBatchSize }, client));
-  return (numRows * 1000) / (performance.now() - startMs);
+  return (rows.length * 1000) / (performance.now() - startMs);
 }
 
 /** Runs in the page, sent there as text. Sends one prompt after another, beside a job of this template if there is one. */
-export async function timeFirstTokens({
-  numPrompts,
-  template,
-}: {
-  readonly numPrompts: number;
-  readonly template: string | undefined;
-}) {
+export async function timeFirstTokens([numPrompts, template]: readonly [number, string | undefined]) {
   const { tabserve } = window;
   const [inWorker, inPage, steps] = [new Array<number>(), new Array<number>(), new Array<number>()];
   let job: Job | undefined;

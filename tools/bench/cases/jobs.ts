@@ -1,12 +1,11 @@
 import type { Page } from 'playwright';
 
-import { findBrowser } from '../../../bridge/browser/find-browser.ts';
 import { startServer } from '../../../bridge/server.ts';
 import type { BenchCase, Group, Subject } from '../bench-case.ts';
-import { buildPage } from '../build-page.ts';
+import { buildPage } from '../built-pages.ts';
+import { launchProfile } from '../launch.ts';
 import { loadedOf, openReady } from '../open-ready.ts';
 import type { Column } from '../record.ts';
-import { withProfile } from '../with-profile.ts';
 import { runClosedLoop, runJob, timeFirstTokens, type RowsPlan } from './jobs-in-page.ts';
 
 const SHORT = 'Once upon a time there was a {{thing}} number {{number}}';
@@ -20,29 +19,32 @@ export const bench: BenchCase = {
   rounds: 5,
   choices: { backend: ['wasm', 'webgpu'] },
   async run({ isShort, backend: name, browserArgs }, measure) {
-    const { version } = await findBrowser();
     await using site = await startServer({ host: 'localhost', port: 0, root: await buildPage() });
     // In an incognito window each write to a job's storage asks another process, for 0.5 ms.
-    await withProfile(browserArgs, async ({ context }) => {
-      const { page, status } = await openReady(context, `${site.url}/?backend=${name}`);
-      const { backend } = loadedOf(status);
-      await measure({
-        key: name,
-        browser: version,
-        model: 'Storyteller',
-        adapter: `${backend.name} ${backend.precision} (${backend.adapter})`,
-        isSoftware: backend.isSoftwareAdapter ?? false,
-        note: 'The profile is on disk.',
-        groups: rowsGroups(page, isShort),
-      });
+    const { version, ...launched } = await launchProfile(browserArgs);
+    await using context = launched.context;
+    const { page, status } = await openReady(context, `${site.url}/?backend=${name}`);
+    const { backend } = loadedOf(status);
+    await measure({
+      key: name,
+      browser: version,
+      model: 'Storyteller',
+      adapter: `${backend.name} ${backend.precision} (${backend.adapter})`,
+      isSoftware: backend.isSoftwareAdapter ?? false,
+      note: 'The profile is on disk.',
+      groups: rowsGroups(page, isShort),
     });
   },
 };
 
 function rowsGroups(page: Page, isShort: boolean): readonly Group[] {
   const numRows = isShort ? 24 : 400;
-  const short: RowsPlan = { template: SHORT, numRows, maxNewTokens: 32, prefixCaching: true };
-  const long: RowsPlan = { ...short, template: LONG, numRows: Math.ceil(numRows / 4) };
+  const rows = Array.from({ length: numRows }, (_, index) => ({
+    number: String(index),
+    thing: ['fox', 'very old and tired dragon', 'girl'][index % 3] ?? '',
+  }));
+  const short: RowsPlan = { template: SHORT, rows, maxNewTokens: 32, prefixCaching: true };
+  const long: RowsPlan = { ...short, template: LONG, rows: rows.slice(0, Math.ceil(numRows / 4)) };
   const job = (label: string, plan: RowsPlan): Subject => ({
     labels: [label],
     measure: () => page.evaluate(runJob, plan),
@@ -75,7 +77,7 @@ function rowsGroups(page: Page, isShort: boolean): readonly Group[] {
       ],
       subjects: [undefined, SHORT].map((template) => ({
         labels: [template === undefined ? 'idle' : 'during a job that fills all slots'],
-        measure: () => page.evaluate(timeFirstTokens, { numPrompts, template }),
+        measure: () => page.evaluate(timeFirstTokens, [numPrompts, template] as const),
       })),
     },
   ];

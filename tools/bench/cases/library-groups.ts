@@ -69,15 +69,12 @@ export function wrongRows(groups: readonly RecordedGroup[], least = 0): readonly
   return groups.flatMap(({ caption, rows }) =>
     rows.flatMap(({ labels, missing, figures }) => {
       const name = `${caption}: ${labels.join(', ')}`;
-      if (missing !== undefined) return isResult(missing) ? [] : [`${name}: ${missing}`];
+      // Lack of memory in a case, for one, is a result.
+      const isResult = missing === LIST_OF_ONE || missing?.startsWith('failed: ');
+      if (missing !== undefined) return isResult ? [] : [`${name}: ${missing}`];
       const isExact = /Tabserve.*fp32$/.test(name);
       const share = (figures['answers as PyTorch'] ?? figures['tokens as PyTorch'])?.mean ?? 1;
       return share < (isExact ? 1 : least) ? [`${name}: other answers than PyTorch's`] : [];
     }),
   );
-}
-
-/** Lack of memory in a case, for one, is a result. */
-function isResult(missing: string): boolean {
-  return missing === LIST_OF_ONE || missing.startsWith('failed: ');
 }

@@ -4,10 +4,10 @@ import { contentSecurityPolicy } from '../../../bridge/static/content-security-p
 import type { ModelLoad } from '../../../src/protocol/models.ts';
 import type { BenchCase, Group, Samples } from '../bench-case.ts';
 import { besideEachOther, builtPages, type BuiltPage } from '../built-pages.ts';
+import { launchProfile } from '../launch.ts';
 import { openReady } from '../open-ready.ts';
-import { peakMemoryOf, rendererCpuMs } from '../process-memory.ts';
+import { peakBytes, rendererCpuMs } from '../process-memory.ts';
 import type { Column } from '../record.ts';
-import { withProfile } from '../with-profile.ts';
 import { FORMATS, startPacedHub, type Format, type PacedHub } from './paced-hub.ts';
 
 const MEGABYTES_PER_SECOND = 25;
@@ -33,9 +33,10 @@ export const bench: BenchCase = {
   async run({ isShort, beside, browserArgs }, measure) {
     const pages = await builtPages(beside);
     const { version } = await findBrowser();
+    await using stack = new AsyncDisposableStack();
     const hubs = new Map<Format, PacedHub>();
     const speed = isShort ? Infinity : 1e6 * MEGABYTES_PER_SECOND;
-    for (const format of FORMATS) hubs.set(format, await startPacedHub(format, speed));
+    for (const format of FORMATS) hubs.set(format, stack.use(await startPacedHub(format, speed)));
     const groupOf = (page: BuiltPage): Group => ({
       caption: 'A load into an empty profile on disk, and opening the page again',
       labels: ['weights'],
@@ -45,47 +46,41 @@ export const bench: BenchCase = {
         measure: () => measureLoad(page.root, hub, browserArgs),
       })),
     });
-    try {
-      await measure({
-        key: 'wasm fp32',
-        browser: version,
-        model: '135 M parameters',
-        adapter: 'wasm fp32',
-        note: `The hub sends ${MEGABYTES_PER_SECOND} MB/s.`,
-        groups: besideEachOther(pages.map((page) => ({ name: page.name, groups: [groupOf(page)] }))),
-      });
-    } finally {
-      for (const hub of hubs.values()) await hub.close();
-    }
+    await measure({
+      key: 'wasm fp32',
+      browser: version,
+      model: '135 M parameters',
+      adapter: 'wasm fp32',
+      note: `The hub sends ${MEGABYTES_PER_SECOND} MB/s.`,
+      groups: besideEachOther(pages.map((page) => ({ name: page.name, groups: [groupOf(page)] }))),
+    });
   },
 };
 
-/** Loads the model in a new profile, and opens the page again. */
 async function measureLoad(root: string, hub: PacedHub, browserArgs: readonly string[]): Promise<Samples> {
   const policy = contentSecurityPolicy([hub.url]);
   await using server = await startServer({ host: 'localhost', port: 0, root, policy });
   const url = `${server.url}/?backend=wasm`;
-  // Awaited here: the server closes at the end of this function.
-  return await withProfile(browserArgs, async ({ browser, context }) => {
-    const { page } = await openReady(context, url);
-    const cpuBeforeMs = await rendererCpuMs(browser);
-    const [startedAtMs, sent] = [performance.now(), hub.whenSent().then(() => performance.now())];
-    const phases = await page.evaluate(timeLoadInPage, [hub.id, hub.url] as const);
-    const endedAtMs = performance.now();
-    const cpuMs = (await rendererCpuMs(browser)) - cpuBeforeMs;
-    const peak = await peakMemoryOf(browser);
-    await page.close();
-    const openedAtMs = performance.now();
-    await openReady(context, url);
-    return {
-      ...phases,
-      'whole load': endedAtMs - startedAtMs,
-      'after the last byte': endedAtMs - (await sent),
-      'second start': performance.now() - openedAtMs,
-      'CPU time': cpuMs,
-      'peak memory': peak.page,
-    };
-  });
+  const { browser, ...launched } = await launchProfile(browserArgs);
+  await using context = launched.context;
+  const { page } = await openReady(context, url);
+  const cpuBeforeMs = await rendererCpuMs(browser);
+  const [startedAtMs, sent] = [performance.now(), hub.whenSent().then(() => performance.now())];
+  const phases = await page.evaluate(timeLoadInPage, [hub.id, hub.url] as const);
+  const endedAtMs = performance.now();
+  const cpuMs = (await rendererCpuMs(browser)) - cpuBeforeMs;
+  const peak = await peakBytes(browser, 'renderer');
+  await page.close();
+  const openedAtMs = performance.now();
+  await openReady(context, url);
+  return {
+    ...phases,
+    'whole load': endedAtMs - startedAtMs,
+    'after the last byte': endedAtMs - (await sent),
+    'second start': performance.now() - openedAtMs,
+    'CPU time': cpuMs,
+    'peak memory': Math.max(...peak),
+  };
 }
 
 /** Runs in the page. It is sent there as text, so it can't use anything outside of itself. Returns the ms of each phase. */

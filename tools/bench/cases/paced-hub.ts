@@ -5,19 +5,18 @@ import { smollm2File } from '../../reference/gguf/smollm2.ts';
 import { SMOLLM2_SIZE, smolLm2Size } from '../../hub-server/checkpoints/full-size-llama.ts';
 import { createRepository } from '../../hub-server/hub-repository.ts';
 import { startHubServer } from '../../hub-server/hub-server.ts';
+import { sum } from '../statistics.ts';
 
 /** The files that a load fetches: bf16 weights in safetensors, or the GGUF file of SmolLM2-135M-Instruct in Q4_1. */
 export const FORMATS = ['safetensors', 'gguf'] as const;
 export type Format = (typeof FORMATS)[number];
 
-export interface PacedHub {
+export interface PacedHub extends AsyncDisposable {
   readonly id: string;
   readonly url: string;
-  /** Bytes of the weights. */
   readonly size: number;
   /** Resolves when the last piece of the weights is sent. For one load. */
   whenSent(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /**
@@ -27,11 +26,9 @@ export interface PacedHub {
  */
 export async function startPacedHub(format: Format, bytesPerSecond: number): Promise<PacedHub> {
   const { id, files } = await modelOf(format);
-  const hub = await startHubServer([await createRepository(id, files)]);
-  const size = [...files].reduce(
-    (sum, [name, { byteLength }]) => sum + (isWeights(name) ? byteLength : 0),
-    0,
-  );
+  const hub = await startHubServer([createRepository(id, files)]);
+  const weights = [...files].filter(([name]) => /\.(?:safetensors|gguf)$/.test(name));
+  const size = sum(weights.map(([, { byteLength }]) => byteLength));
   let dueAtMs = 0;
   let sent = Promise.withResolvers<void>();
   const gate = async (): Promise<boolean> => {
@@ -39,10 +36,7 @@ export async function startPacedHub(format: Format, bytesPerSecond: number): Pro
     const waitMs = dueAtMs - performance.now();
     // A timer may be late by a millisecond, which the next pieces catch up with.
     if (waitMs > TIMER_MS) await new Promise((resolve) => void setTimeout(resolve, waitMs));
-    const numSent = hub.requests.reduce(
-      (sum, { kind, bytesSent }) => sum + (kind === 'content' ? bytesSent : 0),
-      0,
-    );
+    const numSent = sum(hub.requests.map(({ kind, bytesSent }) => (kind === 'content' ? bytesSent : 0)));
     if (numSent + PIECE_BYTES >= size) sent.resolve();
     return true;
   };
@@ -56,12 +50,8 @@ export async function startPacedHub(format: Format, bytesPerSecond: number): Pro
       sent = Promise.withResolvers();
       return sent.promise;
     },
-    close: () => hub.close(),
+    [Symbol.asyncDispose]: () => hub.close(),
   };
-}
-
-function isWeights(name: string): boolean {
-  return /\.(?:safetensors|gguf)$/.test(name);
 }
 
 /** What the hub sends between two calls of a gate. */

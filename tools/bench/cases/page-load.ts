@@ -9,31 +9,29 @@ const PHONE = { width: 412, height: 823 };
 
 /** Loads the page as on a slow phone. Returns the values of the columns. */
 export async function measurePageLoad(browser: Browser, url: string): Promise<Samples> {
-  const context = await browser.newContext({
+  await using context = await browser.newContext({
     viewport: PHONE,
     deviceScaleFactor: 1.75,
     hasTouch: true,
     isMobile: true,
   });
-  try {
-    const page = await context.newPage();
-    const session = await context.newCDPSession(page);
-    await throttle(session);
-    await page.addInitScript(observePage);
-    await page.goto(`${url}/?backend=wasm`, { waitUntil: 'commit' });
-    await page.getByRole('textbox', { name: 'Prompt' }).waitFor();
-    await generateText(page, session);
-    const { firstContentfulPaintMs, interactiveMs, layoutShift } = await page.evaluate(
-      () => window.pageFigures,
-    );
-    return {
-      'first contentful paint': firstContentfulPaintMs,
-      'until a prompt can be written': interactiveMs,
-      'layout shift': layoutShift,
-    };
-  } finally {
-    await context.close();
-  }
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', NETWORK);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
+  await page.addInitScript(observePage);
+  await page.goto(`${url}/?backend=wasm`, { waitUntil: 'commit' });
+  await page.getByRole('textbox', { name: 'Prompt' }).waitFor();
+  await generateText(page, session);
+  const { firstContentfulPaintMs, interactiveMs, layoutShift } = await page.evaluate(
+    () => window.pageFigures,
+  );
+  return {
+    'first contentful paint': firstContentfulPaintMs,
+    'until a prompt can be written': interactiveMs,
+    'layout shift': layoutShift,
+  };
 }
 
 /** Sends the first prompt once the model is ready, without a limit of the network: 5 MB take long on slow 4G. */
@@ -45,12 +43,6 @@ async function generateText(page: Page, session: CDPSession): Promise<void> {
   });
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await page.locator('[data-status=finished]').waitFor();
-}
-
-async function throttle(session: CDPSession): Promise<void> {
-  await session.send('Network.enable');
-  await session.send('Network.emulateNetworkConditions', NETWORK);
-  await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
 }
 
 declare global {

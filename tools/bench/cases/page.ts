@@ -1,6 +1,5 @@
 import type { BenchCase, Group, Setup } from '../bench-case.ts';
 import { openReady } from '../open-ready.ts';
-import type { RecordedGroup } from '../record.ts';
 import { measurePages } from '../with-pages.ts';
 import { NUM_STREAMS, playInView } from './page-in-use.ts';
 import { measurePageLoad } from './page-load.ts';
@@ -57,15 +56,13 @@ export const bench: BenchCase = {
           adapter: 'wasm',
           note: 'Served without compression. A frame is on time at 60 a second, within 4 ms.',
           groups,
-          check: shiftOf,
+          check([loading]) {
+            const shift = loading?.rows[0]?.figures['layout shift']?.max ?? 0;
+            return shift > 0 ? ['the layout shifts while the page loads'] : [];
+          },
         };
       },
       measure,
     );
   },
 };
-
-function shiftOf(groups: readonly RecordedGroup[]): readonly string[] {
-  const shift = groups[0]?.rows[0]?.figures['layout shift']?.max ?? 0;
-  return shift > 0 ? ['the layout shifts while the page loads'] : [];
-}

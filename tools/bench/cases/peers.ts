@@ -1,13 +1,13 @@
 import type { BackendName, BenchCase } from '../bench-case.ts';
 import { buildLibraries } from '../libraries/build-libraries.ts';
 import type { ContenderSpec } from '../libraries/contender.ts';
-import { describeLibraries, installPeers } from '../libraries/install-peers.ts';
+import { describeLibraries } from '../libraries/describe-libraries.ts';
 import { withLibraries } from '../libraries/with-libraries.ts';
 import { MODEL_WRITERS } from '../libraries/write-models.ts';
 import type { Column } from '../record.ts';
 import { SUSTAINED_MS } from './engine-requests.ts';
 import { atOnce, groupOf, wrongRows, type Requests } from './library-groups.ts';
-import { longPrompts, realPrompts, shortPrompts } from './reference.ts';
+import { realPrompts, shortPrompts } from './reference.ts';
 
 /** Of a table. wllama never answers a request beyond its slots. */
 const MAX_REQUESTS = 8;
@@ -52,7 +52,6 @@ export const bench: BenchCase = {
   choices: { backend: ['wasm', 'webgpu'], model: ['storyteller', 'smollm2'] },
   async run(chosen, measure) {
     const isReal = chosen.model === 'smollm2';
-    await installPeers();
     await buildLibraries();
     await MODEL_WRITERS[isReal ? 'smollm2' : 'storyteller']();
     const specs = isReal ? SMOLLM2 : STORYTELLER;
@@ -90,7 +89,6 @@ function embeddedCases(backend: BackendName): readonly Requests[] {
     { caption: '1 request, 64 tokens', requests: atOnce(shortPrompts.slice(0, 1), 64) },
     { caption: '8 at once, 64 tokens each', requests: atOnce(shortPrompts, 64) },
     { caption: `8 arriving ${intervalMs} ms apart, 8 to 64 tokens`, requests: mixed },
-    { caption: '8 at once, prompts of 400 tokens, 64 new ones each', requests: atOnce(longPrompts, 64) },
   ];
 }
 

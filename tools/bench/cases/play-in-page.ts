@@ -11,10 +11,8 @@ export interface PageRequest {
   readonly options: GenerationOptions;
 }
 
-/** Requests of one measurement. */
 export interface Play {
   readonly knobs: Partial<BatchingPolicy>;
-  /** Sent at once. */
   readonly requests: readonly PageRequest[];
   /** Sends each ended request again for this long, so that the page draws meanwhile, as it does for users. */
   readonly leastMs: number;

@@ -3,25 +3,15 @@ import { readFileSync } from 'node:fs';
 import { Vocabulary } from '../../../src/worker/models/tokenizer/vocabulary.ts';
 import fixture from '../../reference/fixtures/bench-peers-reference.json' with { type: 'json' };
 import type { Continuation, PeerRequest } from '../libraries/contender.ts';
-import { smollm2Prompts } from '../smollm2.ts';
+import { smollm2Prompts, type ReferencePrompt } from '../smollm2.ts';
 
-/** A prompt, and PyTorch's greedy continuation of 64 tokens, none of them the end token. */
-interface ReferencePrompt {
-  readonly prompt: string;
-  readonly greedyTokenIds?: readonly number[];
-  readonly greedyText?: string;
-}
-
-/** For Storyteller, in fp64. */
+/** With PyTorch's greedy continuations of 64 tokens, none of them the end token: for Storyteller, in fp64. */
 export const shortPrompts: readonly ReferencePrompt[] = fixture.prompts;
-
-/** Likewise, of 400 tokens each. */
-export const longPrompts: readonly ReferencePrompt[] = fixture.longPrompts;
 
 /** For SmolLM2, in fp32, of 40 tokens each. */
 export const realPrompts: readonly ReferencePrompt[] = smollm2Prompts(40, 8);
 
-const entries = [...shortPrompts, ...longPrompts, ...realPrompts];
+const entries = [...shortPrompts, ...realPrompts];
 
 const vocabulary = new Vocabulary(
   JSON.parse(

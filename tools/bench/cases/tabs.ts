@@ -11,7 +11,12 @@ import type { Column } from '../record.ts';
 import { measurePages, type ServedPage } from '../with-pages.ts';
 import { sampleRequests } from './engine-requests.ts';
 import { play } from './play-in-page.ts';
-import { timeHandoverInPage } from './tabs-in-page.ts';
+
+declare global {
+  interface Window {
+    isStreaming?: boolean;
+  }
+}
 
 const MANY_TABS = 8;
 const PROMPTS = SAMPLE_PROMPTS.slice(0, 8);
@@ -25,7 +30,6 @@ const COLUMNS: readonly Column[] = [
 interface End {
   readonly label: string;
   readonly isCrash?: true;
-  /** Of the hub. */
   readonly model?: string;
 }
 
@@ -42,7 +46,7 @@ export const bench: BenchCase = {
   hasVersions: true,
   async run(chosen, measure) {
     const { isShort, backend: name } = chosen;
-    const hub = await startHubServer([await createRepository(SMOLLM2_SIZE, smolLm2Size())]);
+    await using hub = await startHubServer([createRepository(SMOLLM2_SIZE, smolLm2Size())]);
     const open = async ({ browser, url: root }: ServedPage): Promise<Omit<Setup, 'browser'>> => {
       const url = `${root}/?backend=${name}`;
       const context = await browser.newContext();
@@ -82,11 +86,7 @@ export const bench: BenchCase = {
         ],
       };
     };
-    try {
-      await measurePages(chosen, { policy: contentSecurityPolicy([hub.url]) }, open, measure);
-    } finally {
-      await hub.close();
-    }
+    await measurePages(chosen, { policy: contentSecurityPolicy([hub.url]) }, open, measure);
   },
 };
 
@@ -103,7 +103,6 @@ async function besideOthers(
   return samples;
 }
 
-/** Ends the leader while a follower streams. */
 async function measureHandover(
   browser: Browser,
   url: string,
@@ -118,7 +117,7 @@ async function measureHandover(
       hub,
     ] as const);
   const { page: follower } = await openReady(context, url);
-  const handover = follower.evaluate(timeHandoverInPage, { prompts: PROMPTS });
+  const handover = follower.evaluate(timeHandoverInPage, PROMPTS);
   await follower.waitForFunction(() => window.isStreaming);
   // Both clocks are the machine's.
   const lostAtMs = performance.timeOrigin + performance.now();
@@ -128,4 +127,27 @@ async function measureHandover(
   await context.close();
   const totalMs = nextTokenAtMs - lostAtMs;
   return { 'next token after': totalMs, 'without loading the model': totalMs - loadMs };
+}
+
+/** Runs in the page, sent there as text. Streams until the first token after the worker is lost. */
+async function timeHandoverInPage(prompts: readonly string[]) {
+  const { tabserve } = window;
+  const { timeOrigin } = performance;
+  const generator = tabserve.getHandle('text-generator');
+  const responses = prompts.map((prompt) => generator.remote(prompt, { maxNewTokens: 400 }));
+  let loadStartedAtMs = Number.NaN;
+  let readyAtMs = Number.NaN;
+  const nextTokenAtMs = await new Promise<number>((resolve) => {
+    tabserve.subscribe('status', ({ isHandover, state }) => {
+      if (isHandover && Number.isNaN(loadStartedAtMs)) loadStartedAtMs = performance.now();
+      if (state === 'ready' && !Number.isNaN(loadStartedAtMs)) readyAtMs = performance.now();
+    });
+    tabserve.subscribe('requests', (updates) => {
+      if (!updates.some(({ type }) => type === 'chunk')) return;
+      window.isStreaming = true;
+      if (!Number.isNaN(readyAtMs)) resolve(performance.now());
+    });
+  });
+  for (const response of responses) response.cancel();
+  return { nextTokenAtMs: timeOrigin + nextTokenAtMs, loadMs: readyAtMs - loadStartedAtMs };
 }

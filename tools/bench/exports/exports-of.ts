@@ -28,7 +28,6 @@ export async function exportsOf(name: string, source: string): Promise<string> {
   return folder;
 }
 
-/** Python of a virtual environment that has the requirements. */
 async function pythonWithExporters(): Promise<string> {
   const folder = join(CACHE_FOLDER, 'exports', `venv-${digestOf(REQUIREMENTS)}`);
   const python = join(folder, 'bin', 'python');

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
+import { installApart } from '../../install-apart.ts';
 import { pathOf } from '../../paths.ts';
+import { PEERS } from './describe-libraries.ts';
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 
-/** The built page of the libraries. */
 export const LIBRARIES_ROOT = pathOf('dist-bench');
 
 /** The other libraries start workers from blobs, and fetch data and blob URLs. */
@@ -16,8 +17,9 @@ export const LIBRARIES_POLICY = [
   "connect-src 'self' data: blob:",
 ].join('; ');
 
-/** Builds the page of the libraries, with the app's own models next to it. */
+/** Builds the page of the libraries, with the app's own models next to it. Installs those that need another runtime than ours. */
 export async function buildLibraries(): Promise<void> {
+  await installApart(PEERS, 'the peers');
   await build({
     root: PAGE,
     publicDir: pathOf('public'),

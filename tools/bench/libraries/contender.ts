@@ -31,7 +31,6 @@ export type Continuation =
   | { readonly tokenIds: readonly number[] }
   | { readonly text: string; readonly numTokens: number };
 
-/** A library with its model loaded, in the page. */
 export interface Contender {
   /** Adapter or threads, and precision, as far as the library reports them. */
   readonly runsOn: string;
@@ -45,9 +44,7 @@ export interface Contender {
 
 /** All requests of a case, once. Times are from when a request was due, so that a blocked page counts. */
 export interface Burst {
-  /** From the first request to the last answer. */
   readonly wallMs: number;
-  /** In the order of the requests. */
   readonly answers: readonly TimedAnswer[];
 }
 
@@ -58,7 +55,6 @@ export interface TimedAnswer {
   readonly latencyMs: number;
 }
 
-/** The bench's calls in a page. */
 export interface BenchLibrary {
   /**
    * @param numSlots The most requests at once.

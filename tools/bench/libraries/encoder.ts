@@ -1,9 +1,7 @@
 export type EncoderDtype = 'fp32' | 'q8';
 
-/** How a library is asked for the vectors of all texts. */
 export interface Way {
   readonly library: 'tabserve' | 'transformers';
-  /** In the tables. */
   readonly label: string;
   /** Texts of one call. Calls follow each other. */
   readonly listSize: number;
@@ -26,10 +24,8 @@ export const WAYS: readonly Way[] = [
   { library: 'transformers', label: 'transformers.js, one list', listSize: Infinity },
 ];
 
-/** What one way made of all texts. */
 export interface EncoderRun {
   readonly wallMs: number;
-  /** One for each text. */
   readonly vectors: readonly (readonly number[])[];
   /** Of the padded size of all batches, 0 to 1. Only Tabserve tells it. */
   readonly paddingShare?: number;
@@ -37,16 +33,13 @@ export interface EncoderRun {
   readonly numTokens?: readonly number[];
 }
 
-/** A library with the model loaded, in the page. */
 export interface EncoderContender {
   /** Threads and precision, as the library reports them. */
   readonly runsOn: string;
   embed(texts: readonly string[], way: Way): Promise<EncoderRun>;
 }
 
-/** The benchmark's calls in a page. */
 export interface BenchEncoder {
-  /** @returns Where the library computes. */
   load(library: Way['library'], dtype: EncoderDtype): Promise<string>;
   embed(texts: readonly string[], way: Way): Promise<EncoderRun>;
 }

@@ -4,7 +4,7 @@ import type { Page } from 'playwright';
 import { startServer } from '../../../bridge/server.ts';
 import type { BackendName, Chosen } from '../bench-case.ts';
 import { firstLineOf } from '../measure-groups.ts';
-import { withTabs } from '../with-tabs.ts';
+import { launchTabs } from '../launch.ts';
 import { LIBRARIES_POLICY, LIBRARIES_ROOT } from './build-libraries.ts';
 import type { Burst, ContenderSpec, TimedRequest } from './contender.ts';
 
@@ -12,7 +12,6 @@ import type { Burst, ContenderSpec, TimedRequest } from './contender.ts';
 export interface Entrant {
   readonly spec: ContenderSpec;
   readonly runsOn: string;
-  /** Why it can't be measured. */
   readonly failure?: string;
   /** Measures in a tab that is in front. */
   readonly run: (requests: readonly TimedRequest[], leastMs: number) => Promise<readonly Burst[]>;
@@ -30,17 +29,17 @@ export async function withLibraries(
 ): Promise<void> {
   const site = { host: 'localhost', port: 0, root: LIBRARIES_ROOT, policy: LIBRARIES_POLICY };
   await using server = await startServer(site);
-  await withTabs(browserArgs, async ({ context, version }) => {
-    const entrants: Entrant[] = [];
-    for (const spec of specs) {
-      const page = await context.newPage();
-      page.on('pageerror', (error) => console.error(`${spec.label}: ${error.message}`));
-      await page.goto(server.url);
-      await page.waitForFunction(() => 'benchLibrary' in window);
-      entrants.push(await load(page, spec, backend, numSlots));
-    }
-    await run(entrants, version);
-  });
+  const { context, version, ...launched } = await launchTabs(browserArgs);
+  await using _ = launched.browser;
+  const entrants: Entrant[] = [];
+  for (const spec of specs) {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => console.error(`${spec.label}: ${error.message}`));
+    await page.goto(server.url);
+    await page.waitForFunction(() => 'benchLibrary' in window);
+    entrants.push(await load(page, spec, backend, numSlots));
+  }
+  await run(entrants, version);
 }
 
 async function load(

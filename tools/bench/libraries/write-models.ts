@@ -14,7 +14,23 @@ const STORYTELLER = new URL('../../../public/models/storyteller/', import.meta.u
 const FOLDER = join(LIBRARIES_ROOT, 'models', 'bench');
 
 /** Each model in all libraries' formats. Each function writes `bench/NAME/`. */
-export const MODEL_WRITERS = { storyteller: writeStoryteller, smollm2: writeSmollm2, minilm: writeMiniLm };
+export const MODEL_WRITERS = {
+  async storyteller(): Promise<void> {
+    await writeStorytellerGguf();
+    await copyExports('storyteller', fileURLToPath(STORYTELLER));
+  },
+  async smollm2(): Promise<void> {
+    const source = await smollm2File();
+    await copyExports('smollm2', source);
+    await copyFile(source, join(FOLDER, 'smollm2', 'model.Q4_1.gguf'));
+  },
+  /** As its hub has it, with the exports for transformers.js beside it. */
+  async minilm(): Promise<void> {
+    const source = await miniLmFolder();
+    await cp(source, join(FOLDER, 'minilm'), { recursive: true });
+    await copyExports('minilm', source);
+  },
+};
 
 /** The GGUF file alone, which needs no Python. */
 export async function writeStorytellerGguf(): Promise<void> {
@@ -24,24 +40,6 @@ export async function writeStorytellerGguf(): Promise<void> {
   );
   await mkdir(join(FOLDER, 'storyteller'), { recursive: true });
   await writeFile(join(FOLDER, 'storyteller', 'model.F32.gguf'), await ggufCheckpoint(new Map(files)));
-}
-
-async function writeStoryteller(): Promise<void> {
-  await writeStorytellerGguf();
-  await copyExports('storyteller', fileURLToPath(STORYTELLER));
-}
-
-async function writeSmollm2(): Promise<void> {
-  const source = await smollm2File();
-  await copyExports('smollm2', source);
-  await copyFile(source, join(FOLDER, 'smollm2', 'model.Q4_1.gguf'));
-}
-
-/** As its hub has it, with the exports for transformers.js beside it. */
-async function writeMiniLm(): Promise<void> {
-  const source = await miniLmFolder();
-  await cp(source, join(FOLDER, 'minilm'), { recursive: true });
-  await copyExports('minilm', source);
 }
 
 async function copyExports(name: string, source: string): Promise<void> {

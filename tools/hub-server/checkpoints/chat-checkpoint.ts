@@ -4,7 +4,6 @@ import { withJson, type GeneratedCheckpoint } from './generated-checkpoint.ts';
 import { gpt2Checkpoint, type Gpt2Spec } from './gpt2-checkpoint.ts';
 import { byteTokenizer } from './tokenizer.ts';
 
-/** The id of a generated model that takes chats. */
 export const CHAT_MODEL = 'generated/chat';
 
 /** The id of a generated model that takes tools, and may think. */

@@ -13,7 +13,6 @@ const GPT2: Gpt2Config = {
   vocab_size: 50_257,
 };
 
-/** The id of the full-size checkpoint. */
 export const FULL_SIZE = 'generated/gpt2';
 
 /** By their ids: one for each way in which checkpoints differ, and one of GPT-2's own size. Made when asked for. */

@@ -1,10 +1,9 @@
 import { generateCheckpoint, type GeneratedCheckpoint } from './generated-checkpoint.ts';
-import { bell, type GeneratedTensor } from './generated-tensor.ts';
+import { bell, matrix, SCALES, type GeneratedTensor } from './generated-tensor.ts';
 import { lfm2Tensors } from './lfm2-tensors.ts';
 
 /** The fields of `config.json` that tensors follow from, and any others. */
 export interface DecoderConfig {
-  /** The family. */
   readonly model_type: string;
   readonly hidden_size: number;
   readonly intermediate_size: number;
@@ -29,7 +28,6 @@ export interface DecoderSpec {
 
 /** What a family has that Llama's layers lack. */
 interface Family {
-  /** q, k and v have biases. */
   readonly hasQkvBias?: boolean;
   /** Queries and keys have norms: each head by itself, or all heads together. */
   readonly qkNorms?: 'heads' | 'whole';
@@ -39,7 +37,6 @@ interface Family {
   readonly hasNoInputNorms?: boolean;
   /** The model adds one to the weights of all norms, and multiplies embeddings by the square root of their width. */
   readonly isGemma?: boolean;
-  /** Queries, keys and values have one matrix. */
   readonly hasJoinedQkv?: boolean;
   /** Modules of the MLP, where one matrix gives both the gate and what it multiplies. */
   readonly mlp?: { readonly name: string; readonly input: string; readonly output: string };
@@ -66,20 +63,6 @@ const NUM_SHARDS = 2;
 
 /** Standard deviation of the values that `steps` gives. */
 const DEVIATION_IN_STEPS = 4.5;
-
-/**
- * Scales at which a small random model behaves like a trained one: texts vary, far tokens matter, and the error of
- * quantized weights is not amplified from layer to layer.
- */
-const SCALES = {
-  /** Deviation of the logits. Sampling at temperature 1 then picks among most of the tokens. */
-  logits: 1.25,
-  /** Deviation of the elements of queries and keys. Each token then attends mostly to a few others. */
-  queriesAndKeys: 1.2,
-  /** Deviation of a layer's addition to the residual stream, relative to the embeddings. */
-  attention: 1,
-  mlp: 0.5,
-};
 
 export function decoderCheckpoint(spec: DecoderSpec): GeneratedCheckpoint {
   const { config, generationConfig, tokenizerClass, seed, isQuantized = false } = spec;
@@ -110,8 +93,6 @@ function tensorsOf(config: DecoderConfig): readonly GeneratedTensor[] {
   const [querySize, keySize] = [numHeads * headSize, config.num_key_value_heads * headSize];
   const family = FAMILIES[config.model_type] ?? {};
   const { hasQkvBias, qkNorms, hasOutputNorms, hasNoInputNorms, isGemma, hasJoinedQkv, mlp } = family;
-  const bias = (name: string, size: number, scale: number): readonly GeneratedTensor[] =>
-    hasQkvBias ? [bell('BF16', `${name}.bias`, [size], scale / 2)] : [];
   const norm = (name: string, gain = 1, size = width, deviation = 1 / 8): GeneratedTensor =>
     bell('BF16', `${name}.weight`, [size], deviation, gain - (isGemma ? 1 : 0));
   const inputNorm = (name: string): readonly GeneratedTensor[] => (hasNoInputNorms ? [] : [norm(name)]);
@@ -123,30 +104,29 @@ function tensorsOf(config: DecoderConfig): readonly GeneratedTensor[] {
   const input = hasNoInputNorms ? embedded : 1;
   const outputNorm = (name: string, scale: number): GeneratedTensor =>
     isGemma ? norm(name, scale) : norm(name, scale * embedded, width, (scale * embedded) / 8);
-  const ofQueries = SCALES.queriesAndKeys / input;
   const mlpOf = (layer: string): readonly GeneratedTensor[] => {
-    const {
-      name = 'mlp',
-      input: joined,
-      output = 'down_proj',
-    }: Partial<NonNullable<Family['mlp']>> = mlp ?? {};
+    const { name, output } = mlp ?? { name: 'mlp', output: 'down_proj' };
     const down = matrix(`${layer}.${name}.${output}`, width, inner, SCALES.mlp * stream);
-    if (joined !== undefined)
-      return [matrix(`${layer}.${name}.${joined}`, 2 * inner, width, 1 / input), down];
+    if (mlp) return [matrix(`${layer}.${name}.${mlp.input}`, 2 * inner, width, 1 / input), down];
     const parts = ['gate_proj', 'up_proj'].map((part) => `${layer}.mlp.${part}`);
     return [down, ...parts.map((part) => matrix(part, inner, width, 1 / input))];
   };
   const attentionOf = (name: string): readonly GeneratedTensor[] => {
     const output = matrix(`${name}.o_proj`, width, querySize, SCALES.attention * stream);
-    if (hasJoinedQkv) return [output, matrix(`${name}.qkv_proj`, querySize + 2 * keySize, width, ofQueries)];
+    if (hasJoinedQkv)
+      return [
+        output,
+        matrix(`${name}.qkv_proj`, querySize + 2 * keySize, width, SCALES.queriesAndKeys / input),
+      ];
+    const projection = (part: string, size: number, scale: number): readonly GeneratedTensor[] => [
+      ...(hasQkvBias ? [bell('BF16', `${name}.${part}.bias`, [size], scale / 2)] : []),
+      matrix(`${name}.${part}`, size, width, scale / input),
+    ];
     return [
-      ...bias(`${name}.k_proj`, keySize, SCALES.queriesAndKeys),
-      matrix(`${name}.k_proj`, keySize, width, ofQueries),
+      ...projection('k_proj', keySize, SCALES.queriesAndKeys),
       output,
-      ...bias(`${name}.q_proj`, querySize, SCALES.queriesAndKeys),
-      matrix(`${name}.q_proj`, querySize, width, ofQueries),
-      ...bias(`${name}.v_proj`, keySize, 1),
-      matrix(`${name}.v_proj`, keySize, width, 1 / input),
+      ...projection('q_proj', querySize, SCALES.queriesAndKeys),
+      ...projection('v_proj', keySize, 1),
     ];
   };
   const layers = Array.from({ length: numLayers }, (_, index): readonly GeneratedTensor[] => {
@@ -162,12 +142,10 @@ function tensorsOf(config: DecoderConfig): readonly GeneratedTensor[] {
             outputNorm(`${layer}.post_feedforward_layernorm`, SCALES.mlp),
           ]
         : inputNorm(`${layer}.post_attention_layernorm`)),
-      ...(qkNorms
-        ? [
-            norm(`${attention}.q_norm`, SCALES.queriesAndKeys, qkNorms === 'heads' ? headSize : querySize),
-            norm(`${attention}.k_norm`, SCALES.queriesAndKeys, qkNorms === 'heads' ? headSize : keySize),
-          ]
-        : []),
+      ...(['q_norm', 'k_norm'] as const).flatMap((name) => {
+        const size = qkNorms === 'heads' ? headSize : name === 'q_norm' ? querySize : keySize;
+        return qkNorms ? [norm(`${attention}.${name}`, SCALES.queriesAndKeys, size)] : [];
+      }),
       ...attentionOf(attention),
     ];
   });
@@ -178,9 +156,4 @@ function tensorsOf(config: DecoderConfig): readonly GeneratedTensor[] {
     norm('model.norm', 0, width, 1),
     ...(config['tie_word_embeddings'] === false ? [matrix('lm_head', vocabSize, width, logits)] : []),
   ];
-}
-
-/** @param scale Deviation of what it makes of normalized inputs. */
-function matrix(name: string, outputSize: number, inputSize: number, scale: number): GeneratedTensor {
-  return bell('BF16', `${name}.weight`, [outputSize, inputSize], scale / Math.sqrt(inputSize));
 }

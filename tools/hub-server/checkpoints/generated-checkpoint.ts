@@ -7,9 +7,7 @@ import { byteTokenizer, byteVocabulary } from './tokenizer.ts';
 export type GeneratedCheckpoint = ReadonlyMap<string, GeneratedFile>;
 
 export interface CheckpointSpec {
-  /** `config.json`. */
   readonly config: { readonly vocab_size: number; readonly [field: string]: unknown };
-  /** `generation_config.json`. */
   readonly generationConfig: object;
   /** `tokenizer_config.json`. `undefined` writes `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
   readonly tokenizerConfig: object | undefined;

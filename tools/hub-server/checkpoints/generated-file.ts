@@ -1,6 +1,5 @@
 /** A file whose bytes follow from a rule, in part or whole: nothing is stored. */
 export interface GeneratedFile {
-  /** Bytes. */
   readonly size: number;
   /** @returns The bytes from `begin` to `end`, exclusive. */
   read(begin: number, end: number): Uint8Array<ArrayBuffer>;

@@ -26,7 +26,6 @@ export interface GeneratedTensor {
 
 export const BYTES_PER_ELEMENT: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, BF16: 2, U8: 1 };
 
-/** A tensor on a bell curve. */
 export function bell(
   dtype: TensorDtype,
   name: string,
@@ -36,6 +35,25 @@ export function bell(
 ): GeneratedTensor {
   return { name, dtype, shape, fill: { kind: 'normal', center, deviation } };
 }
+
+/** A matrix of a linear layer. @param scale Deviation of what it makes of normalized inputs. */
+export function matrix(name: string, outputSize: number, inputSize: number, scale: number): GeneratedTensor {
+  return bell('BF16', `${name}.weight`, [outputSize, inputSize], scale / Math.sqrt(inputSize));
+}
+
+/**
+ * Scales at which a small random model behaves like a trained one: texts vary, far tokens matter, and the error of
+ * quantized weights is not amplified from layer to layer.
+ */
+export const SCALES = {
+  /** Deviation of the logits. Sampling at temperature 1 then picks among most of the tokens. */
+  logits: 1.25,
+  /** Deviation of the elements of queries and keys. Each token then attends mostly to a few others. */
+  queriesAndKeys: 1.2,
+  /** Deviation of a layer's addition to the residual stream, relative to the embeddings. */
+  attention: 1,
+  mlp: 0.5,
+};
 
 export function countElements({ shape }: Pick<GeneratedTensor, 'shape'>): number {
   return shape.reduce((product, size) => product * size, 1);

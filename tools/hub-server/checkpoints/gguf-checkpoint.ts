@@ -34,11 +34,6 @@ const tokenizer = v.object({
 
 const configs = v.looseObject({ model_type: v.string(), eos_token_id: v.optional(v.unknown()) });
 
-/** A file holds the text model alone of one that reads pictures. */
-function textConfigOf(config: v.InferOutput<typeof configs>): v.InferOutput<typeof configs> {
-  return 'text_config' in config ? v.parse(configs, config['text_config']) : config;
-}
-
 /** `LLAMA_FTYPE_*` of llama.cpp. */
 const FILE_TYPE: Readonly<Record<GgufType, number>> = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 7 };
 
@@ -62,7 +57,9 @@ export async function ggufCheckpoint(
   ]);
   const bytes = new Map(contents);
   const json = (name: string): unknown => JSON.parse(new TextDecoder().decode(bytes.get(name)));
-  const config = textConfigOf(v.parse(configs, json('config.json')));
+  const whole = v.parse(configs, json('config.json'));
+  // A file holds the text model alone of one that reads pictures.
+  const config = 'text_config' in whole ? v.parse(configs, whole['text_config']) : whole;
   const weights = contents.filter(([name]) => name.endsWith('.safetensors'));
   const tensors = await Promise.all(weights.map(([, file]) => tensorsOf(file, config)));
   const metadata = {
@@ -81,14 +78,13 @@ export async function ggufCheckpoint(
 }
 
 function changed(metadata: Metadata, changes: KeyChanges): Metadata {
-  const architecture = String(metadata['general.architecture']);
-  const all = new Map<string, MetadataValue>(Object.entries(metadata));
+  const all = { ...metadata };
   for (const [name, value] of Object.entries(changes)) {
-    const key = `${architecture}.${name}`;
-    if (value === null || value === undefined) all.delete(key);
-    else all.set(key, value);
+    const key = `${String(metadata['general.architecture'])}.${name}`;
+    if (value === null || value === undefined) delete all[key];
+    else all[key] = value;
   }
-  return Object.fromEntries(all);
+  return all;
 }
 
 /** `general.architecture` by `model_type`, where they differ. */
@@ -115,14 +111,12 @@ function metadataOf(config: Fields): Metadata {
   const given = entries.filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number' && hasKey(entry[0]),
   );
-  const [width, numHeads] = [
-    config['hidden_size'] ?? config['n_embd'],
-    config['num_attention_heads'] ?? config['n_head'],
-  ];
+  const width = Number(config['hidden_size'] ?? config['n_embd']);
+  const numHeads = Number(config['num_attention_heads'] ?? config['n_head']);
   return {
     'general.architecture': architecture,
-    [`${architecture}.feed_forward_length`]: 4 * Number(width),
-    [`${architecture}.rope.dimension_count`]: Number(config['head_dim'] ?? Number(width) / Number(numHeads)),
+    [`${architecture}.feed_forward_length`]: 4 * width,
+    [`${architecture}.rope.dimension_count`]: Number(config['head_dim'] ?? width / numHeads),
     ...(typeof config['head_dim'] === 'number' && {
       [`${architecture}.attention.value_length`]: config['head_dim'],
     }),
@@ -168,24 +162,20 @@ async function tensorsOf(weights: Uint8Array, config: Fields): Promise<readonly 
   const views = [...(await readSafetensorsIndex(file))].filter(
     ([name]) => !/^(?:model\.visual|mtp)\./.test(name),
   );
+  const hasOutputNorms = ['gemma3_text', 'olmo2', 'olmo3', 'qwen3_5_text'].includes(
+    String(config['model_type']),
+  );
+  const norm = hasOutputNorms ? 'post_attention_norm' : 'ffn_norm';
+  const names = [...TENSORS, [/post_attention_layernorm/, norm] as const];
   const named = await Promise.all(
     views.map(async ([name, { shape, dtype, begin, end }]) => {
       if (!isWeightDtype(dtype)) throw new Error(`Expected ${name} to hold weights, got ${dtype}`);
       const values = readFloats(await file.read(begin, end), dtype);
-      const norm = hasOutputNorms(config) ? 'post_attention_norm' : 'ffn_norm';
-      const names = [...TENSORS, [/post_attention_layernorm/, norm] as const];
-      const renamed = names.reduce(
-        (text, [pattern, replacement]) => text.replace(pattern, replacement),
-        name,
-      );
+      const renamed = names.reduce((text, [pattern, other]) => text.replace(pattern, other), name);
       return asWritten({ name: renamed, shape, values }, config);
     }),
   );
   return named.flatMap(splitGate);
-}
-
-function hasOutputNorms({ model_type: modelType }: Fields): boolean {
-  return ['gemma3_text', 'olmo2', 'olmo3', 'qwen3_5_text'].includes(String(modelType));
 }
 
 /** The matrix of Granite's hybrids gives the gate and what it multiplies, which have one each in a file. */

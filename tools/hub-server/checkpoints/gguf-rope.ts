@@ -36,7 +36,9 @@ export function ropeKeys(config: Fields): Readonly<Record<string, MetadataValue>
     }),
     ...(hasLengthFactors(scaling) && { 'rope.scaling.attn_factor': lengthFactor(config) }),
   };
-  return Object.fromEntries(Object.entries(keys).filter(isGiven));
+  return Object.fromEntries(
+    Object.entries(keys).filter((entry): entry is [string, MetadataValue] => entry[1] !== undefined),
+  );
 }
 
 /** Factors of frequencies: those that llama3's scaling divides each by, or those of short and long sequences. */
@@ -44,7 +46,10 @@ export function ropeFactors(config: Fields): readonly GgufTensor[] {
   const scaling = scalingOf(config);
   if (hasLengthFactors(scaling))
     return ['short', 'long'].map((length) =>
-      tensorOf(`rope_factors_${length}.weight`, Float32Array.from(numbersOf(scaling[`${length}_factor`]))),
+      tensorOf(
+        `rope_factors_${length}.weight`,
+        Float32Array.from([scaling[`${length}_factor`]].flat(), Number),
+      ),
     );
   if (scaling['rope_type'] !== 'llama3') return [];
   const defaults = {
@@ -54,12 +59,8 @@ export function ropeFactors(config: Fields): readonly GgufTensor[] {
   };
   const plain = readRope({}, defaults).frequencies;
   const scaled = readRope(scaling, defaults).frequencies;
-  return [
-    tensorOf(
-      'rope_freqs.weight',
-      Float32Array.from(plain, (frequency, i) => frequency / (scaled[i] ?? 1)),
-    ),
-  ];
+  const factors = Float32Array.from(plain, (frequency, i) => frequency / (scaled[i] ?? 1));
+  return [tensorOf('rope_freqs.weight', factors)];
 }
 
 function tensorOf(name: string, values: Float32Array<ArrayBuffer>): GgufTensor {
@@ -81,12 +82,4 @@ function lengthFactor(config: Fields): number {
   const original = Number(config['original_max_position_embeddings']);
   const factor = Number(config['max_position_embeddings']) / original;
   return Math.sqrt(1 + Math.log(factor) / Math.log(original));
-}
-
-function numbersOf(values: unknown): readonly number[] {
-  return Array.isArray(values) ? values.map(Number) : [];
-}
-
-function isGiven(entry: [string, unknown]): entry is [string, MetadataValue] {
-  return entry[1] !== undefined;
 }

@@ -1,4 +1,4 @@
-import { bell, type GeneratedTensor } from './generated-tensor.ts';
+import { bell, matrix, SCALES, type GeneratedTensor } from './generated-tensor.ts';
 
 interface Lfm2Config {
   readonly hidden_size: number;
@@ -7,9 +7,6 @@ interface Lfm2Config {
   readonly vocab_size: number;
   readonly [field: string]: unknown;
 }
-
-/** Deviation of the logits, of elements of queries and keys, and of what a branch adds, relative to the embeddings. */
-const SCALES = { logits: 1.25, queriesAndKeys: 1.2, mixer: 1, mlp: 0.5 };
 
 /** Of the MLP: two thirds, as the next multiple of `block_multiple_of`. */
 export function lfm2InnerSize(config: Readonly<Record<string, unknown>>): number {
@@ -35,12 +32,12 @@ export function lfm2Tensors(config: Lfm2Config): readonly GeneratedTensor[] {
     ...bias(`${name}.in_proj`, 3 * width),
     matrix(`${name}.in_proj`, 3 * width, width, 1),
     ...bias(`${name}.out_proj`, width),
-    matrix(`${name}.out_proj`, width, width, SCALES.mixer * stream),
+    matrix(`${name}.out_proj`, width, width, SCALES.attention * stream),
   ];
   const attention = (name: string): readonly GeneratedTensor[] => [
     norm(`${name}.k_layernorm`, headSize, SCALES.queriesAndKeys),
     matrix(`${name}.k_proj`, numKvHeads * headSize, width, 1),
-    matrix(`${name}.out_proj`, width, width, SCALES.mixer * stream),
+    matrix(`${name}.out_proj`, width, width, SCALES.attention * stream),
     norm(`${name}.q_layernorm`, headSize, SCALES.queriesAndKeys),
     matrix(`${name}.q_proj`, width, width, 1),
     matrix(`${name}.v_proj`, numKvHeads * headSize, width, 1),
@@ -65,9 +62,4 @@ export function lfm2Tensors(config: Lfm2Config): readonly GeneratedTensor[] {
       ? [matrix('lm_head', config.vocab_size, width, SCALES.logits)]
       : []),
   ];
-}
-
-/** @param scale Deviation of what it makes of normalized inputs. */
-function matrix(name: string, outputSize: number, inputSize: number, scale: number): GeneratedTensor {
-  return bell('BF16', `${name}.weight`, [outputSize, inputSize], scale / Math.sqrt(inputSize));
 }

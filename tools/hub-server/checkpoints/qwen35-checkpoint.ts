@@ -1,17 +1,13 @@
 import { readQwen35Config, type Qwen35Config } from '../../../src/worker/models/qwen35/config.ts';
 import { generateCheckpoint, type GeneratedCheckpoint } from './generated-checkpoint.ts';
-import { bell, type GeneratedTensor } from './generated-tensor.ts';
+import { bell, matrix, SCALES, type GeneratedTensor } from './generated-tensor.ts';
 
 interface Qwen35Spec {
   /** `config.json`: of the text model, or of one that reads pictures too. */
   readonly config: { readonly model_type: string; readonly [field: string]: unknown };
   readonly eosTokenIds: readonly number[];
-  /** Seed of the values. */
   readonly seed: number;
 }
-
-/** As those of `decoderCheckpoint`. */
-const SCALES = { logits: 1.25, queriesAndKeys: 1.2, attention: 1, mlp: 0.5 };
 
 export function qwen35Checkpoint({ config, eosTokenIds, seed }: Qwen35Spec): GeneratedCheckpoint {
   const read = readQwen35Config(config, undefined);
@@ -93,9 +89,4 @@ function linearTensors(config: Qwen35Config, name: string, stream: number): read
 /** The model adds one to the weights. */
 function norm(name: string, size: number, gain = 1, deviation = 1 / 8): GeneratedTensor {
   return bell('BF16', `${name}.weight`, [size], deviation, gain - 1);
-}
-
-/** @param scale Deviation of what it makes of normalized inputs. */
-function matrix(name: string, outputSize: number, inputSize: number, scale: number): GeneratedTensor {
-  return bell('BF16', `${name}.weight`, [outputSize, inputSize], scale / Math.sqrt(inputSize));
 }

@@ -1,11 +1,4 @@
-/** GPT-2's spelling of bytes: printable ones stand for themselves, the others for characters from U+0100 on. */
-function spellBytes(): readonly string[] {
-  let next = 0x100;
-  return Array.from({ length: 256 }, (_, byte) => {
-    const isPrintable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-    return String.fromCharCode(isPrintable ? byte : next++);
-  });
-}
+import { spellBytes } from '../../../src/worker/models/tokenizer/token-decoder.ts';
 
 const END_OF_TEXT = ['<|endoftext|>'];
 
@@ -21,8 +14,9 @@ export function byteVocabulary(
   marks: readonly string[] = [],
 ): Readonly<Record<string, number>> {
   const last = [...marks, ...specialTokens];
-  const tokens = Array.from({ length: vocabSize }, (_, id) => `Ġw${id}`);
-  for (const [byte, spelling] of spellBytes().entries()) tokens[byte] = spelling;
+  const tokens = Array.from({ length: vocabSize }, (_, id) =>
+    id < 256 ? spellBytes(Uint8Array.of(id)) : `Ġw${id}`,
+  );
   tokens.splice(-last.length, last.length, ...last);
   return Object.fromEntries(tokens.map((token, id) => [token, id]));
 }

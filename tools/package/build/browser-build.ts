@@ -6,7 +6,7 @@ import { build, type Plugin } from 'vite';
 import manifest from '../../../package.json' with { type: 'json' };
 import { RUNTIME_ALIAS } from '../../site/runtime-alias.ts';
 import { ENTRIES } from '../entries.ts';
-import { OUTPUT, sourceOf } from './paths.ts';
+import { OUTPUT, ROOT } from './paths.ts';
 
 /** The builds of onnxruntime-web that a worker chooses from, with their `.wasm` files. */
 const RUNTIME_BUILDS: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ async function buildEntries(room: string): Promise<void> {
       minify: 'oxc',
       sourcemap: false,
       lib: {
-        entry: Object.fromEntries(entries.map(({ script, source }) => [script, sourceOf(source)])),
+        entry: Object.fromEntries(entries.map(({ script, source }) => [script, ROOT + source])),
         formats: ['es'],
       },
       rolldownOptions: {
@@ -57,7 +57,6 @@ function roomOf(source: string): string | undefined {
   return room === 'react' ? 'client' : room;
 }
 
-/** src/worker/models/embedded-model.ts */
 const EMBEDDED_MODEL = /\/embedded-model\.ts$/;
 
 /** Before an address that this build leaves as it is: the app's bundler has to see it. */

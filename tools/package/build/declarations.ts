@@ -45,7 +45,6 @@ export async function writeDeclarations(): Promise<void> {
   await Promise.all(ENTRIES.map(({ source }) => copyReachable(source, seen)));
 }
 
-/** The declarations that `tsc -b` has written for a source. */
 function emittedOf(source: string): string {
   const project = PROJECTS.find((folder) => source.startsWith(`${folder}/`));
   if (project === undefined) throw new Error(`${source} belongs to none of ${PROJECTS.join(', ')}.`);

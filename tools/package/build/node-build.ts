@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { build } from 'vite';
 
 import manifest from '../../../package.json' with { type: 'json' };
-import { OUTPUT, sourceOf } from './paths.ts';
+import { OUTPUT, ROOT } from './paths.ts';
 
 /** Builds the bridge and the command line with their dependencies. Peers are the user's. */
 export async function buildForNode(): Promise<void> {
@@ -18,7 +18,7 @@ export async function buildForNode(): Promise<void> {
       minify: false,
       ssr: true,
       rolldownOptions: {
-        input: { node: sourceOf('bridge/index.ts'), cli: sourceOf('bridge/main.js') },
+        input: { node: `${ROOT}bridge/index.ts`, cli: `${ROOT}bridge/main.js` },
         external: [/^node:/, ...builtinModules, ...Object.keys(manifest.peerDependencies)],
         output: { entryFileNames: '[name].js', chunkFileNames: 'node-[name]-[hash].js' },
       },

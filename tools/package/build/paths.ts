@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The folder of the package's entries. */
 export const OUTPUT = `${ROOT}dist-package/`;
 
 /** The package as npm unpacks it. */
@@ -10,7 +9,3 @@ export const STAGE = `${ROOT}node_modules/.cache/package/`;
 
 /** The package in a file, for `npm install` and `npm publish`. */
 export const TARBALL = `${ROOT}tabserve.tgz`;
-
-export function sourceOf(path: string): string {
-  return ROOT + path;
-}

@@ -3,7 +3,6 @@ import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 import { CPU, packModel } from '../run-model.ts';
 
-/** An encoder on the CPU of Node, which computes in float32. */
 export async function loadEncoderInNode(
   id: string,
   read: (name: string) => Uint8Array | undefined,

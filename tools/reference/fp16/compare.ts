@@ -11,7 +11,6 @@ export interface Figures {
   readonly numDecided: number;
   /** Decided tokens that equal the reference's. */
   readonly numEqual: number;
-  /** Failures, in words. */
   readonly faults: readonly string[];
 }
 

@@ -11,10 +11,8 @@ import { CASES } from './cases.ts';
 import { compareRun } from './compare.ts';
 import { recordRun, type RecordedText } from './recorded-run.ts';
 
-/** A line of the table. */
 export interface Line {
   readonly cells: readonly string[];
-  /** What is wrong, in words. */
   readonly faults: readonly string[];
 }
 

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 
@@ -14,6 +13,11 @@ import { lavapipeEnvironment } from './vulkan-driver.ts';
 const execute = promisify(execFile);
 
 const FOLDER = new URL('./', import.meta.url);
+const PROGRAM = [
+  '--import',
+  `${import.meta.dirname}/dawn-globals.ts`,
+  `${import.meta.dirname}/job-process.ts`,
+];
 const TIMEOUT_MS = 600_000;
 const NUM_PROCESSES = 2;
 
@@ -37,15 +41,9 @@ console.log(
 );
 process.exitCode = numFailed === 0 && jobs.length > 0 ? 0 : 1;
 
-function pathOf(file: string): string {
-  return fileURLToPath(new URL(file, FOLDER));
-}
-
-/** @returns Whether all of its lines hold. */
 async function run(name: string, what: string): Promise<boolean> {
   try {
-    const command = ['--import', pathOf('dawn-globals.ts'), pathOf('job-process.ts'), what];
-    const { stdout } = await execute(process.execPath, command, { timeout: TIMEOUT_MS, env });
+    const { stdout } = await execute(process.execPath, [...PROGRAM, what], { timeout: TIMEOUT_MS, env });
     const lines: readonly Line[] = JSON.parse(stdout);
     for (const { cells, faults } of lines)
       console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${[...cells, ...faults].join('  ')}`);

@@ -13,7 +13,6 @@ import { WebGpuRuntime } from '../../../src/worker/runtime/webgpu/webgpu-runtime
 import { play, type Played } from '../play-requests.ts';
 import { arrivalsFor, MAX_ROWS } from './workload.ts';
 
-/** A request that has ended. */
 export interface RecordedText {
   readonly isGreedy: boolean;
   readonly promptTokenIds: readonly number[];
@@ -23,7 +22,6 @@ export interface RecordedText {
 }
 
 export interface RecordedRun {
-  /** Precision of the activations. */
   readonly precision: Precision;
   readonly texts: readonly RecordedText[];
   /** Tokens that the CPU samples otherwise from the same logits. */

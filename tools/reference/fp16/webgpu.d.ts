@@ -2,6 +2,5 @@
 declare module 'webgpu' {
   /** @param options Dawn's own, such as `adapter=name`. */
   export function create(options: readonly string[]): GPU;
-  /** The GPU classes and flag namespaces that a browser has as globals. */
   export const globals: Readonly<Record<string, unknown>>;
 }

@@ -15,7 +15,6 @@ export function quantizedDecoder(
   return ggufCheckpoint(DECODERS.get(id)?.() ?? new Map(), type);
 }
 
-/** Files in fp32 and in the quantized types. */
 export async function* quantizedDecoderFiles(): AsyncGenerator<readonly [name: string, bytes: Uint8Array]> {
   for (const id of QUANTIZED_DECODERS)
     for (const type of ['F32', ...QUANTIZED_TYPES] as const)

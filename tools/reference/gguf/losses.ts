@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 import { CpuBackend } from '../../../src/worker/cpu/cpu-backend.ts';
-import type { RandomAccessFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
+import { memoryFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
 import { ggufFiles } from '../../../src/worker/models/gguf/gguf-files.ts';
 import reference from '../fixtures/gguf-smollm2-reference.json' with { type: 'json' };
 import { CPU, logitsOf, packModel } from '../run-model.ts';
@@ -13,16 +13,7 @@ import { smollm2File } from './smollm2.ts';
 const CAPACITY = 256;
 
 const path = await smollm2File();
-const handle = await open(path);
-const file: RandomAccessFile = {
-  name: basename(path),
-  size: (await handle.stat()).size,
-  async read(begin, end) {
-    const bytes = new Uint8Array(end - begin);
-    await handle.read(bytes, 0, bytes.byteLength, begin);
-    return bytes;
-  },
-};
+const file = memoryFile(basename(path), await readFile(path));
 const folder = await ggufFiles({ open: () => Promise.resolve(file) }, file.name);
 const chats = reference.chats.map(({ promptTokenIds, tokenIds }) => [...promptTokenIds, ...tokenIds]);
 const exact = await lossesIn('fp32');
@@ -33,7 +24,6 @@ for (const dtype of ['q8', 'q4'] as const) {
   console.log(`${dtype}: text ${text}, chats ${more} more`);
 }
 
-/** Negative log-likelihoods of a token. */
 async function lossesIn(dtype: 'fp32' | 'q8' | 'q4') {
   const { packed } = await packModel(folder, dtype, CPU);
   const { model } = packed;

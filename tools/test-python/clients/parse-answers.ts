@@ -7,12 +7,9 @@ import { answerSyntaxOf } from '../../../src/worker/text-generation/answers/answ
 import { joinParts } from '../../../src/protocol/answers.ts';
 
 interface Case {
-  /** The chat template's text. */
   readonly template: string;
-  /** The end of the prompt. */
   readonly prompt: string;
   readonly tools: readonly { readonly name: string }[];
-  /** Whether the limit of tokens ended the answer. */
   readonly isCut: boolean;
   /** The same text in one piece, or in more. */
   readonly streams: readonly (readonly string[])[];

@@ -24,7 +24,7 @@ END = MODEL.config.eos_token_id
 WEIGHTS = (PUBLISHED / "model.safetensors").read_bytes()
 HEAD = {"weightsSha256": hashlib.sha256(WEIGHTS).hexdigest(), "torch": torch.__version__}
 # Every contender of a bench generates as many tokens, so no text may end early.
-NUM_BENCH_PROMPTS, NUM_BENCH_TOKENS, NUM_LONG_PROMPT_TOKENS = 8, 64, 400
+NUM_BENCH_PROMPTS, NUM_BENCH_TOKENS = 8, 64
 NUM_PENALIZED_TOKENS, NUM_CONTINUATIONS = 12, 4
 NUM_LOGPROBS = 5
 # Logprobs of tokens closer than this may change places on a backend that rounds.
@@ -56,15 +56,6 @@ def bench_entries(prompts: list[str]) -> list[dict[str, Any]]:
     if len(running) != NUM_BENCH_PROMPTS:
         raise ValueError(f"Expected {NUM_BENCH_PROMPTS} prompts whose text runs on, got {len(running)}: change references.json")
     return running
-
-
-def long_prompt(stories: list[str], order: list[int]) -> str:
-    """Stories in a row and cut, such that every tokenizer of this vocabulary makes the same tokens of the text."""
-    ids = encode(" ".join(stories[index] for index in order))[:NUM_LONG_PROMPT_TOKENS]
-    prompt = TOKENIZER.decode(ids)
-    if len(ids) != NUM_LONG_PROMPT_TOKENS or encode(prompt) != ids:
-        raise ValueError(f"Expected {NUM_LONG_PROMPT_TOKENS} tokens that survive decoding: change the order {order}")
-    return prompt
 
 
 def token_logprob(logprobs: torch.Tensor, token: int) -> dict[str, Any]:
@@ -127,19 +118,12 @@ def continuations() -> list[dict[str, Any]]:
 
 def main() -> None:
     prompts = [logits_entry(prompt) for prompt in PROMPTS]
-    short = bench_entries([*PROMPTS, *CASES["moreBenchPrompts"]])
-    stories = [entry["prompt"] + entry["greedyText"] for entry in short]
     scored = [(prompt, *prompt_logprobs(encode(prompt))) for prompt in PROMPTS]
     # All prompts, again and again, until they fill the context.
     whole = list(islice(cycle(token for prompt in PROMPTS for token in encode(prompt)), MODEL.config.n_positions))
     fixtures = {
         "storyteller": {"model": "storyteller", **HEAD, "prompts": prompts, "longPrompt": logits_entry(CASES["longPrompt"])},
-        "bench-peers": {
-            "model": "storyteller",
-            **HEAD,
-            "prompts": short,
-            "longPrompts": bench_entries([long_prompt(stories, order) for order in CASES["storyOrders"]]),
-        },
+        "bench-peers": {"model": "storyteller", **HEAD, "prompts": bench_entries([*PROMPTS, *CASES["moreBenchPrompts"]])},
         "prompt-logprobs": {
             **HEAD,
             "prompts": [{"prompt": prompt, "logprobs": logprobs, "isOrderClear": gap > SMALLEST_GAP} for prompt, logprobs, gap in scored],

@@ -5,7 +5,6 @@ import { paddingOf } from '../../../../src/ui/views/embed/embed-comparison.ts';
 import { listsOf, type EncoderContender, type EncoderDtype, type Way } from '../encoder.ts';
 import { placeOf } from './tabserve.ts';
 
-/** Puts the bench's calls for an encoder into this page. */
 export function offerEncoder(): void {
   let contender: EncoderContender | undefined;
   window.benchEncoder = {

@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { installApart } from '../../install-apart.ts';
-
 const ROOT = new URL('../../../', import.meta.url);
-const PEERS = new URL('peers/', import.meta.url);
-
-/** Installs the peers that need another runtime than ours, unless the locked versions are there. */
-export function installPeers(): Promise<void> {
-  return installApart(PEERS, 'the peers');
-}
+export const PEERS = new URL('peers/', import.meta.url);
 
 /** Reads the versions that are installed, because those are the ones that run. */
 export function describeLibraries(): string {
