@@ -3,6 +3,7 @@ import type { GenerationOptions } from '../../protocol/generation.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
 import type { Resumption } from '../../protocol/requests.ts';
 import { runToEnd } from '../test-support.ts';
+import { ChoiceScores } from './choice-scores.ts';
 import { createGenerator, resultIn } from './test-support.ts';
 
 // The model finds the next letter e times as likely as each other token.
@@ -53,9 +54,40 @@ describe('A choice with logprobs', () => {
     );
   });
 
+  it('is written in the tokens that its probability is of, also where others spell it likelier', async () => {
+    const responseFormat = { type: 'choice', choices: ['dzz', 'xyz'] } as const;
+    const options = { responseFormat, logprobs: 0 };
+    const { tokenIds, logprobs, choiceProbabilities } = await answer(options, [[2, 'x']]);
+    expect(tokenIds).toEqual([23, 24, 25]);
+    const sum = (logprobs ?? []).reduce((total, { logprob }) => total + logprob, 0);
+    const [first = 0, second = 0] = choiceProbabilities ?? [];
+    // Of three tokens, none of which is the likeliest.
+    const other = -3 * Math.log(Math.E + 63);
+    expect(sum - other).toBeCloseTo(Math.log(second / first), 5);
+  });
+
+  it('has no space before it where the tokenizer puts one before each text', () => {
+    const { tokenizer } = createGenerator(new Map([[40, Uint8Array.of(0x20)]])).model;
+    const encode = (text: string): number[] => [40, ...tokenizer.encode(text.replace('\n', 'a'))];
+    const spaced = { ...tokenizer, encode };
+    const [scoring] = new ChoiceScores(['xyz'], createRequestId(), 1, spaced).requestsFor({
+      clientId: createClientId(),
+      promptTokenIds: [0],
+    });
+    expect(scoring?.promptTokenIds).toEqual([0, 23, 24, 25]);
+  });
+
+  it('is refused by name where the tokenizer would write another text', async () => {
+    const refused = answer({ responseFormat: LIKELY_LATER, logprobs: 0 }, [[25, 'Z']]);
+    await expect(refused).rejects.toMatchObject({
+      code: 'RESPONSE_FORMAT_UNSUPPORTED',
+      param: 'responseFormat.choices[0]',
+    });
+  });
+
   it('goes on with the text that a lost worker began, and starts once', async () => {
     const options = { responseFormat: LIKELY_LATER, logprobs: 0 };
-    const { updates } = await run(options, { choices: [{ tokenIds: [2] }] });
+    const { updates } = await run(options, { resumption: { choices: [{ tokenIds: [2] }] } });
     expect(resultIn(updates).generatedText).toBe('czz');
     expect(updates.filter(({ type }) => type === 'started')).toHaveLength(1);
     expect(updates[0]).toMatchObject({ type: 'started' });
@@ -69,18 +101,29 @@ describe('A choice with logprobs', () => {
   });
 
   it('ends at once where it is cancelled before its scores are there', async () => {
-    const { generator, updates } = await run({ responseFormat: LIKELY_LATER, logprobs: 0 }, undefined, true);
+    const { generator, updates } = await run(
+      { responseFormat: LIKELY_LATER, logprobs: 0 },
+      { isCancelled: true },
+    );
     expect(updates.map(({ type }) => type)).toEqual(['failed']);
     expect(generator.gauges).toMatchObject({ numRunning: 0, numWaiting: 0 });
   });
 });
 
-async function answer(options: GenerationOptions) {
-  return resultIn((await run(options)).updates);
+/** @param spellings Of tokens that don't stand for their letter. */
+async function answer(options: GenerationOptions, spellings: readonly (readonly [number, string])[] = []) {
+  const bytes = new Map(spellings.map(([id, text]) => [id, new TextEncoder().encode(text)]));
+  return resultIn((await run(options, { bytes })).updates);
 }
 
-async function run(options: GenerationOptions, resumption?: Resumption, isCancelled = false) {
-  const { generator, updates, whenEnded } = createGenerator();
+interface RunOptions {
+  readonly resumption?: Resumption;
+  readonly isCancelled?: boolean;
+  readonly bytes?: ReadonlyMap<number, Uint8Array>;
+}
+
+async function run(options: GenerationOptions, { resumption, isCancelled = false, bytes }: RunOptions = {}) {
+  const { generator, updates, whenEnded } = createGenerator(bytes);
   const requestId = createRequestId();
   const submission = { requestId, clientId: createClientId(), input: 'ab', options, elapsedMs: 0 };
   const submitted = { ...submission, ...(resumption && { resumption }) };

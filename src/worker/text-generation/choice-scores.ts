@@ -1,3 +1,4 @@
+import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../batching/base/errors.ts';
 import type { RequestEvent } from '../../batching/generation/events.ts';
 import { GREEDY, type GenerationRequest, type TokenConstraint } from '../../batching/generation/request.ts';
 import type { SamplingParams } from '../../batching/options/sampling-options.ts';
@@ -5,7 +6,7 @@ import { createSampler } from '../../batching/sampling/sampling.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import { sequenceIdOf } from '../../protocol/sequence-id.ts';
 import type { Tokenizer } from '../models/tokenizer/tokenizer.ts';
-import { begins, ChosenText } from './chosen-text.ts';
+import { ChosenText } from './chosen-text.ts';
 
 const encoder = new TextEncoder();
 
@@ -14,27 +15,27 @@ const SMALLEST_SCORE = -1e30;
 
 /** One of the texts that an answer may be. */
 interface ScoredText {
-  readonly bytes: Uint8Array;
   /** The ID of the sequence that scores it. */
   readonly sequenceId: RequestId;
+  /** Both its score and its output are of these. */
   readonly tokenIds: readonly number[];
 }
 
 /** How likely the model finds each text behind the prompt. Each is scored as the end of a prompt, without a new token. */
 export class ChoiceScores {
-  readonly #vocabulary: Tokenizer['vocabulary'];
   readonly #texts: readonly ScoredText[];
   /** Sums of the logprobs of each text's tokens. */
   readonly #scores = new Map<RequestId, number>();
   readonly #ended = new Set<RequestId>();
 
-  /** @param firstIndex Of its sequences within the request. */
+  /**
+   * @param firstIndex Of its sequences within the request.
+   * @throws ResponseFormatUnsupportedError
+   */
   constructor(choices: readonly string[], requestId: RequestId, firstIndex: number, tokenizer: Tokenizer) {
-    this.#vocabulary = tokenizer.vocabulary;
     this.#texts = choices.map((choice, index) => ({
-      bytes: encoder.encode(choice),
       sequenceId: sequenceIdOf(requestId, firstIndex + index),
-      tokenIds: tokenizer.encode(choice, false),
+      tokenIds: tokenIdsOf(choice, index, tokenizer),
     }));
   }
 
@@ -84,7 +85,7 @@ export class ChoiceScores {
     );
     for (const [place, [index, { tokenIds }]] of longestFirst.entries())
       for (const [longer, text] of longestFirst.slice(0, place))
-        if (text.tokenIds.length > tokenIds.length && begins(tokenIds, text.tokenIds))
+        if (isBegun(text.tokenIds, tokenIds))
           weights[index] = Math.max(0, (weights[index] ?? 0) - (weights[longer] ?? 0));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return weights.map((weight) => weight / total);
@@ -94,17 +95,21 @@ export class ChoiceScores {
    * Follows one text, drawn by its probability as if each were a token of its own: at temperature 0 the likeliest. It may start
    * after the end.
    *
-   * @param shape Of all texts.
    * @param prior The tokens that it has already.
+   * @throws InvalidOptionError if they begin no text.
    */
-  follow(shape: TokenConstraint, sampling: SamplingParams, prior: readonly number[]): TokenConstraint {
-    const bytes = prior.flatMap((tokenId) => [...(this.#vocabulary.bytesOf(tokenId) ?? [])]);
-    return new ChosenText(shape, this.#vocabulary, () => this.#draw(sampling, bytes).subarray(bytes.length));
+  follow(vocabSize: number, sampling: SamplingParams, prior: readonly number[]): TokenConstraint {
+    if (!this.#texts.some(({ tokenIds }) => isBegun(tokenIds, prior)))
+      throw InvalidOptionError.of('resumption.tokenIds', 'the first tokens of a choice', prior);
+    return new ChosenText(vocabSize, () => this.#draw(sampling, prior).slice(prior.length));
   }
 
-  #draw({ temperature, topK, topP, minP, seed }: SamplingParams, prior: readonly number[]): Uint8Array {
+  #draw(
+    { temperature, topK, topP, minP, seed }: SamplingParams,
+    prior: readonly number[],
+  ): readonly number[] {
     const { probabilities } = this;
-    const fits = this.#texts.map(({ bytes }) => begins(prior, bytes));
+    const fits = this.#texts.map(({ tokenIds }) => isBegun(tokenIds, prior));
     const largest = Math.max(...probabilities.filter((_, index) => fits[index]));
     // Relative to the largest, so that rounding to 32 bits makes no other one equal to it.
     const logits = probabilities.map((probability, index) =>
@@ -113,6 +118,30 @@ export class ChoiceScores {
     const params = { ...GREEDY, temperature, topK, topP, minP, seed };
     const sample = createSampler(logits.length);
     const { tokenId } = sample(Float32Array.from(logits), { params, position: 0, tokenCounts: new Map() });
-    return this.#texts[tokenId]?.bytes ?? new Uint8Array();
+    return this.#texts[tokenId]?.tokenIds ?? [];
   }
+}
+
+/**
+ * The tokens of a choice where it follows other text. Some tokenizers put a space before each text: there it is read behind a line
+ * break.
+ */
+function tokenIdsOf(choice: string, index: number, tokenizer: Tokenizer): readonly number[] {
+  const bytes = encoder.encode(choice);
+  for (const text of [choice, `\n${choice}`]) {
+    const tokenIds = tokenizer.encode(text, false);
+    const spellings = tokenIds.map((tokenId) => [...(tokenizer.vocabulary.bytesOf(tokenId) ?? [])]);
+    for (let from = tokenIds.length - 1; from >= 0; from -= 1)
+      if (String(spellings.slice(from).flat()) === String(bytes)) return tokenIds.slice(from);
+  }
+  throw ResponseFormatUnsupportedError.of(
+    `responseFormat.choices[${index}]`,
+    "can't be scored, since this model's tokenizer changes its characters",
+    "write it as `text.normalize('NFC')` does, or leave `logprobs` out",
+  );
+}
+
+/** Whether a text begins with these tokens, and goes on. */
+function isBegun(tokenIds: readonly number[], beginning: readonly number[]): boolean {
+  return tokenIds.length > beginning.length && beginning.every((each, index) => each === tokenIds[index]);
 }

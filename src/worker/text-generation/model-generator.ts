@@ -162,7 +162,8 @@ export class ModelGenerator implements PromptGenerator {
       const { resolved, limits } = asked;
       const chat = isChat(input) ? namingInput(at, () => writeChat(input, this.#model, limits)) : undefined;
       const isScored = isClassifier(resolved, chat?.syntax);
-      const answer = answerFormatOf(resolved, isScored ? undefined : chat?.syntax);
+      // A scored choice follows the tokens of its texts.
+      const answer = isScored ? undefined : answerFormatOf(resolved, chat?.syntax);
       if (!answer) return [requestId, { asked, chat, constraints: [], isScored }] as const;
       const priors = Array.from(
         { length: resolved.n },
@@ -195,12 +196,9 @@ export class ModelGenerator implements PromptGenerator {
         ? new ChoiceScores(responseFormat.choices, requestId, n, this.#model.tokenizer)
         : undefined;
     const resumedIdsOf = ({ index }: Choice) => resumption?.choices[index]?.tokenIds ?? [];
-    const shapeOf = (choice: Choice): TokenConstraint | undefined => {
-      const own = shape?.constraints[choice.index];
-      return own && scores
-        ? scores.follow(own, { ...sampling, seed: choice.seed }, resumedIdsOf(choice))
-        : own;
-    };
+    const shapeOf = (choice: Choice): TokenConstraint | undefined =>
+      scores?.follow(vocabSize, { ...sampling, seed: choice.seed }, resumedIdsOf(choice)) ??
+      shape?.constraints[choice.index];
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),

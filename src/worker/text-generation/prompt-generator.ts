@@ -26,7 +26,7 @@ export interface AskedOptions {
 /** The prepared parts of a request that asks for a shape or tools. */
 export interface PreparedShape {
   readonly asked: AskedOptions;
-  /** One per choice. They have accepted its resumed tokens. Empty where nothing binds the answer. */
+  /** One per choice. They have accepted its resumed tokens. Empty where nothing binds the answer, and where it is scored. */
   readonly constraints: readonly TokenConstraint[];
   /** Whether the answer is one of the texts of a choice, whose probabilities are asked for. */
   readonly isScored: boolean;
