@@ -52,6 +52,23 @@ it.each([
   expect(await (await fetch(url)).text()).toBe(`${start}\n    <meta name="a">${rest}`);
 });
 
+it.each([
+  ['a page with one of its own', '<!doctype html>', 'the page’s own'],
+  ['a page for static hosts', '<head><meta name="a" data-static-host=""></head>', 'unregister'],
+])('%s: the service worker of the root', async (_, page, expected) => {
+  const root = await createFolder({ 'index.html': page, 'service-worker.js': '// the page’s own' });
+  const { url } = await listen(serveStaticFiles({ root, headElements: '' }));
+  const response = await fetch(`${url}/service-worker.js?v=1`);
+  expect(response.headers.get('content-type')).toContain('javascript');
+  expect(response.headers.get('cache-control')).toBe('no-cache');
+  expect(await response.text()).toContain(expected);
+});
+
+it('where the root has no service worker, one that removes those of other servers', async () => {
+  const response = await fetch(`${await servePackedPage()}/service-worker.js`);
+  expect(await response.text()).toContain('unregister');
+});
+
 /** Number of `.wasm` files that this process has open. */
 function numOpenFiles(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {

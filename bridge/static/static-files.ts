@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join, relative, sep } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
 import { takeOverPipe } from './send-in-turns.ts';
-import { withoutStaticHostMeta } from './static-host-meta.ts';
+import { SERVICE_WORKER_FILE, withoutStaticHostMeta } from './static-host-meta.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -58,7 +58,11 @@ export function serveStaticFiles({
   const page = pageIn(root, entry);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
-  const servePage = pageWith(headElements, join(root, page));
+  const markup = readFileSync(join(root, page), 'utf8');
+  const ownPage = withoutStaticHostMeta(markup);
+  const servePage = pageWith(headElements, ownPage);
+  // A page for static hosts has a service worker that must not stay beside a bridge. Any other page may have one of its own.
+  const isRetired = ownPage !== markup || !existsSync(join(root, SERVICE_WORKER_FILE));
   return (request, response) => {
     if (!isRange(request.headers.range)) delete request.headers.range;
     response.once('pipe', (file: Readable) => takeOverPipe(file, response));
@@ -67,7 +71,7 @@ export function serveStaticFiles({
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
     else if (isPage(request.url ?? '/', page)) servePage(request, response);
-    else if (isServiceWorker(request)) retireServiceWorker(response);
+    else if (isRetired && isServiceWorker(request)) retireServiceWorker(response);
     else {
       const [pathname = '/'] = (request.url ?? '/').split('?');
       const miss = (): void => refuse(response, nothingAt(pathname));
@@ -128,9 +132,8 @@ function refuse(response: ServerResponse, error: HttpError): void {
 /** What stands before a page's first element of the head. HTML may leave all of it out. */
 const BEFORE_HEAD = /^(?:\s*<(?:!doctype|html|head)\b[^>]*>)*/i;
 
-/** The page with these elements in its head, in place of those for a static host. */
-function pageWith(headElements: string, path: string): RequestListener {
-  const markup = withoutStaticHostMeta(readFileSync(path, 'utf8'));
+/** The page with these elements in its head. */
+function pageWith(headElements: string, markup: string): RequestListener {
   const page = Buffer.from(
     headElements === '' ? markup : markup.replace(BEFORE_HEAD, (start) => `${start}\n    ${headElements}`),
   );
