@@ -14,8 +14,8 @@ export {
   type OnnxModel,
   type OnnxModelOptions,
   type OnnxSessionOptions,
-  type OnnxSource,
 } from './runtime/ort/onnx-model.ts';
+export type { OnnxSource } from './runtime/ort/onnx-files.ts';
 export {
   rowsOf,
   stackRows,

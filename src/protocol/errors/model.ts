@@ -21,6 +21,14 @@ export class ModelFileMissingError extends codedError('ModelFileMissingError', '
       { cause },
     );
   }
+
+  /** For a file of an ONNX model. */
+  static ofOnnx(url: string, status: string, cause?: unknown): ModelFileMissingError {
+    return new ModelFileMissingError(
+      `Couldn't read ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check the address, which is relative to the worker's script, and that its server has the file.`,
+      { cause },
+    );
+  }
 }
 
 /** A file of the model is damaged, or has other contents than its name says. */

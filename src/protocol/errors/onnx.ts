@@ -6,11 +6,34 @@ const MAX_DETAIL = 400;
 
 /** An ONNX model of a deployment could not be loaded, or a run of it failed. */
 export class OnnxModelError extends codedError('OnnxModelError', 'ONNX_MODEL_FAILED') {
-  /** @param reason What the runtime says. */
-  static notLoaded(url: string, reason: string, cause?: unknown): OnnxModelError {
+  /**
+   * @param reason What the runtime says.
+   * @param backend Where it was to run.
+   */
+  static notLoaded(url: string, reason: string, backend: string, cause?: unknown): OnnxModelError {
+    const remedy =
+      backend === 'webgpu'
+        ? "Load it with `backend: 'wasm'`, which has more operators and types"
+        : 'Export it with operators that onnxruntime-web has';
+    return new OnnxModelError(`${shown(url)} can't be loaded: ${shown(reason, MAX_DETAIL)}. ${remedy}.`, {
+      cause,
+    });
+  }
+
+  /**
+   * @param path Of a file that the model names.
+   * @param given The paths of the files that are there.
+   */
+  static withoutFile(url: string, path: string, given: readonly string[]): OnnxModelError {
+    const has = given.length === 0 ? '' : `, which has ${given.map((each) => `'${shown(each)}'`).join(', ')}`;
     return new OnnxModelError(
-      `${shown(url)} can't be loaded: ${shown(reason, MAX_DETAIL)}. Export it with operators that onnxruntime-web has, and pass the files that lie beside it in \`externalData\`.`,
-      { cause },
+      `${shown(url)} needs the file '${shown(path)}' beside it: pass its address, or the file, under this path in \`externalData\`${has}.`,
+    );
+  }
+
+  static ofCutFile(url: string, path: string, numBytes: number, numNeeded: number): OnnxModelError {
+    return new OnnxModelError(
+      `'${shown(path)}' in \`externalData\` has ${numBytes} bytes, and ${shown(url)} reads ${numNeeded}: pass the whole file, of the same export.`,
     );
   }
 

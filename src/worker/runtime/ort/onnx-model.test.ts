@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { encodeOnnxModel, type OnnxGraph } from '../../models/onnx/onnx-proto.ts';
 import { loadOnnxModel, type OnnxModelOptions } from './onnx-model.ts';
@@ -128,7 +128,29 @@ describe('an ONNX model', () => {
   });
 
   it.each([
-    ['weights that are missing', SCALED, /weights\.bin.*externalData/],
+    ['without weights', undefined, /needs the file 'weights\.bin'.*in `externalData`\.$/],
+    ['with weights under another path', { 'W.bin': new Blob([]) }, /'weights\.bin'.*which has 'W\.bin'/],
+    ['with a part of its weights', { './weights.bin': new Blob(['ab']) }, /has 2 bytes, and .* reads 12/],
+  ])('is refused %s', async (_, externalData, message) => {
+    await expect(load(SCALED, { externalData })).rejects.toMatchObject({
+      code: 'ONNX_MODEL_FAILED',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it.each(['the model', 'its weights'])('is missing where a web page comes in place of %s', async (place) => {
+    const page = new Response('<!doctype html>', { headers: { 'Content-Type': 'text/html;charset=utf-8' } });
+    vi.stubGlobal('fetch', () => Promise.resolve(page));
+    const source = place === 'the model' ? '/model.onnx' : new Blob([encodeOnnxModel(SCALED)]);
+    await expect(
+      loadOnnxModel(source, { externalData: { 'weights.bin': '/weights.bin' } })(),
+    ).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+      message: expect.stringMatching(/answers with a web page\. Check the address/),
+    });
+  });
+
+  it.each([
     [
       'an operator that is not there',
       { ...CLASSIFIER, nodes: [...CLASSIFIER.nodes.slice(0, 3), node('Divine', ['scores'], ['label'])] },
@@ -145,7 +167,7 @@ describe('an ONNX model', () => {
     await expect(load(CLASSIFIER, { backend: 'webgpu' })).rejects.toMatchObject({
       code: 'NO_WEBGPU_ADAPTER',
     });
-    await expect(load(CLASSIFIER, { backend: 'auto' })).resolves.toHaveProperty('run');
+    await expect(load(CLASSIFIER, { backend: 'auto' })).resolves.toHaveProperty('backend', 'wasm');
   });
 
   it('names a file that cannot be fetched', async () => {

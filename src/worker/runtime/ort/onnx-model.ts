@@ -1,9 +1,10 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
 import { InvalidOptionError, textOf } from '../../../batching/base/errors.ts';
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
-import { NoWebGpuAdapterError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
+import { checkExternalFiles, readOnnxFile, type OnnxSource } from './onnx-files.ts';
+import { createOnnxSession, isCoded, type OnnxBackend, type OnnxSession } from './onnx-session.ts';
 import {
   asTensor,
   dataFor,
@@ -12,7 +13,7 @@ import {
   type OnnxTensor,
   type OnnxValueInfo,
 } from './onnx-tensor.ts';
-import { ortFor, ortMutex, requireWebGpuBuild, type OrtModule } from './ort.ts';
+import { ortMutex, type OrtModule } from './ort.ts';
 
 /** An ONNX model of a deployment. */
 export interface OnnxModel {
@@ -20,6 +21,8 @@ export interface OnnxModel {
   readonly inputs: readonly OnnxValueInfo[];
   /** What `run` gives. */
   readonly outputs: readonly OnnxValueInfo[];
+  /** Where it runs. */
+  readonly backend: 'wasm' | 'webgpu';
   /**
    * Runs one batch, never at the same time as another run in the worker.
    *
@@ -31,12 +34,12 @@ export interface OnnxModel {
   run(feeds: Readonly<Record<string, OnnxFeed>>): Promise<Readonly<Record<string, OnnxTensor>>>;
 }
 
-/** A file, or the address of one, relative to the worker's script. */
-export type OnnxSource = string | URL | Blob;
-
 /** How an ONNX model is loaded and run. */
 export interface OnnxModelOptions {
-  /** Where it runs: on the CPU by default. `auto`: on WebGPU where there is an adapter, else on the CPU. */
+  /**
+   * Where it runs: on the CPU by default. `auto`: on WebGPU where there is a GPU and onnxruntime has the model's operators and types
+   * there, else on the CPU.
+   */
   readonly backend?: 'wasm' | 'webgpu' | 'auto' | undefined;
   /** Files that the model names beside itself, by their paths there. */
   readonly externalData?: Readonly<Record<string, OnnxSource>> | undefined;
@@ -83,36 +86,30 @@ async function createModel(
 ): Promise<OnnxModel> {
   const name = nameOf(source);
   const [bytes, external] = await Promise.all([
-    read(source),
-    Promise.all(Object.entries(externalData).map(async ([path, file]) => ({ path, data: await read(file) }))),
+    readOnnxFile(source),
+    Promise.all(
+      Object.entries(externalData).map(async ([path, file]) => ({ path, data: await readOnnxFile(file) })),
+    ),
   ]);
-  const provider = backend === 'auto' ? await bestProvider() : backend;
-  if (provider === 'webgpu') await requireAdapter();
-  const ort = await ortFor(provider);
-  const options: InferenceSession.SessionOptions = {
-    ...given,
-    executionProviders: [provider],
-    ...(external.length > 0 && { externalData: external }),
-  };
-  const session = await ortMutex
-    .run(() => ort.InferenceSession.create(bytes, options))
-    .catch((cause: unknown): never => {
-      if (isCoded(cause)) throw cause;
-      throw isWasmAbort(cause)
-        ? WasmAbortError.because(cause)
-        : OnnxModelError.notLoaded(name, messageOf(cause), cause);
-    });
-  return new SessionModel(name, ort, session);
+  checkExternalFiles(name, bytes, external);
+  const options = { ...given, ...(external.length > 0 && { externalData: external }) };
+  const session = await createOnnxSession(bytes, backend, options).catch((cause: unknown): never => {
+    if (isCoded(cause)) throw cause;
+    throw OnnxModelError.notLoaded(name, messageOf(cause), backend, cause);
+  });
+  return new SessionModel(name, session);
 }
 
 class SessionModel implements OnnxModel {
   readonly inputs: readonly OnnxValueInfo[];
   readonly outputs: readonly OnnxValueInfo[];
+  readonly backend: OnnxBackend;
   readonly #name: string;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
 
-  constructor(name: string, ort: OrtModule, session: InferenceSession) {
+  constructor(name: string, { backend, ort, session }: OnnxSession) {
+    this.backend = backend;
     this.#name = name;
     this.#ort = ort;
     this.#session = session;
@@ -148,23 +145,6 @@ class SessionModel implements OnnxModel {
   }
 }
 
-async function bestProvider(): Promise<'webgpu' | 'wasm'> {
-  try {
-    await requireAdapter();
-    return 'webgpu';
-  } catch (error) {
-    if (error instanceof NoWebGpuAdapterError) return 'wasm';
-    throw error;
-  }
-}
-
-/** Without an adapter the runtime's own message is about a missing backend. */
-async function requireAdapter(): Promise<void> {
-  requireWebGpuBuild();
-  const adapter = 'gpu' in navigator ? await navigator.gpu.requestAdapter() : null;
-  if (!adapter) throw NoWebGpuAdapterError.because('this browser offers no adapter');
-}
-
 /** The runtime gives the -1 of a dimension without a name as an unsigned number. */
 const UNNAMED = 2 ** 32 - 1;
 
@@ -172,15 +152,6 @@ function infoOf(model: string, value: InferenceSession.ValueMetadata): OnnxValue
   if (!value.isTensor || !isTensorType(value.type)) throw OnnxModelError.notTensor(model, value.name);
   const { name, type } = value;
   return { name, type, shape: value.shape.map((length) => (length === UNNAMED ? -1 : length)) };
-}
-
-async function read(source: OnnxSource): Promise<Uint8Array> {
-  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
-  const response = await fetch(source).catch((cause: unknown): never => {
-    throw ModelFileMissingError.of(String(source), messageOf(cause), cause);
-  });
-  if (!response.ok) throw ModelFileMissingError.of(String(source), `HTTP status ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
 }
 
 function nameOf(source: OnnxSource): string {
@@ -194,9 +165,4 @@ function messageOf(cause: unknown): string {
   const said = message.split('ERROR_MESSAGE: ').at(-1) ?? '';
   const words = said.split(/\s/).filter((word) => word !== '' && !/\.(?:cc|h):\d/.test(word));
   return words.join(' ').replace(/\.$/, '');
-}
-
-/** An error of our own says what to do. */
-function isCoded(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
 }

@@ -34,6 +34,7 @@ const missingFiles = new Map<OrtBuild, RuntimeFileError>();
 let builds: OrtBuilds = {};
 let loaded: Promise<OrtModule> | undefined;
 let webgpu: Promise<OrtModule> | undefined;
+let complete: Promise<OrtModule> | undefined;
 let hasThreads = true;
 let runtimeFolder: string | undefined;
 
@@ -76,16 +77,15 @@ export function ortInUse(): Promise<OrtModule> {
   return (loaded ??= importOrt('wasm'));
 }
 
-/**
- * The build for a model of a deployment: for WebGPU the one that the generator runs there, or else one beside it.
- *
- * @throws NoRuntimeError if no build that this worker ships runs in this browser; NoWebGpuAdapterError where WebGPU is wanted.
- */
-export function ortFor(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
-  if (backend === 'wasm') return ortInUse();
-  requireWebGpuBuild();
-  webgpu ??= importOrt('webgpu');
-  return webgpu;
+/** The build for a model of a deployment on WebGPU: that which the generator runs on, or else one beside that in use. */
+export function ortOnWebGpu(): Promise<OrtModule> {
+  return (webgpu ??= importOrt('webgpu'));
+}
+
+/** The CPU's own build, where another one is in use: it has operators that the other lacks. Undefined where there is none. */
+export function completeOrt(): Promise<OrtModule> | undefined {
+  if (!builds.wasm || loaded !== webgpu) return undefined;
+  return (complete ??= importOrt('wasm'));
 }
 
 /** @throws NoWebGpuAdapterError if this worker ships no build for WebGPU, or this browser doesn't run it. */

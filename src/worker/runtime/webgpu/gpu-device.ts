@@ -4,6 +4,7 @@ import {
   StepHangError,
 } from '../../../protocol/errors/runtime.ts';
 import { orHang } from '../faults/step-watchdog.ts';
+import { isSoftware } from '../software-adapter.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;
@@ -87,9 +88,4 @@ async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName
 
 function describeAdapter({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   return description || [vendor, architecture, device].filter(Boolean).join(' ') || 'unnamed GPU';
-}
-
-function isSoftware(info: GPUAdapterInfo): boolean {
-  const names = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`.toLowerCase();
-  return info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|warp|basic render/.test(names);
 }

@@ -1,0 +1,72 @@
+import { textOf } from '../../../batching/base/errors.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
+import { fieldsAt } from './proto-fields.ts';
+
+/** A file, or the address of one, relative to the worker's script. */
+export type OnnxSource = string | URL | Blob;
+
+/** A file that lies beside a model, by its path there. */
+export interface ExternalFile {
+  readonly path: string;
+  readonly data: Uint8Array;
+}
+
+/** Of onnx.proto: the initializers of a model's graph, and what a tensor says about its external data. */
+const INITIALIZERS = [7, 5];
+const EXTERNAL_DATA = [13];
+const KEY = [1];
+const VALUE = [2];
+
+export async function readOnnxFile(source: OnnxSource): Promise<Uint8Array> {
+  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+  const url = String(source);
+  const response = await fetch(source).catch((cause: unknown): never => {
+    throw ModelFileMissingError.ofOnnx(url, cause instanceof Error ? cause.message : textOf(cause), cause);
+  });
+  if (!response.ok) throw ModelFileMissingError.ofOnnx(url, `HTTP status ${response.status}`);
+  // Servers of single pages answer so for every path.
+  if (response.headers.get('content-type')?.startsWith('text/html') === true)
+    throw ModelFileMissingError.ofOnnx(url, 'its server answers with a web page');
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** @throws OnnxModelError where a file is missing beside the model, or only a part of it is there. */
+export function checkExternalFiles(name: string, model: Uint8Array, given: readonly ExternalFile[]): void {
+  for (const [path, numBytes] of externalFilesOf(model)) {
+    const file = given.find((each) => plain(each.path) === plain(path));
+    if (!file) {
+      const keys = given.map((each) => each.path);
+      throw OnnxModelError.withoutFile(name, path, keys);
+    }
+    const { byteLength } = file.data;
+    if (byteLength < numBytes) throw OnnxModelError.ofCutFile(name, path, byteLength, numBytes);
+  }
+}
+
+/** The files that a model names, with the bytes that it reads of each. None where the runtime is going to refuse the model. */
+function externalFilesOf(model: Uint8Array): ReadonlyMap<string, number> {
+  const files = new Map<string, number>();
+  try {
+    for (const tensor of fieldsAt(model, INITIALIZERS)) {
+      const entries = [...fieldsAt(tensor, EXTERNAL_DATA)];
+      const said = new Map(entries.map((entry) => [textAt(entry, KEY), textAt(entry, VALUE)]));
+      const location = said.get('location');
+      const end = Number(said.get('offset') ?? 0) + Number(said.get('length') ?? 0);
+      if (location !== undefined) files.set(location, Math.max(files.get(location) ?? 0, end));
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return new Map();
+    throw error;
+  }
+  return files;
+}
+
+function textAt(entry: Uint8Array, path: readonly number[]): string {
+  const [text] = fieldsAt(entry, path);
+  return new TextDecoder().decode(text);
+}
+
+function plain(path: string): string {
+  return path.replace(/^(?:\.\/)+/, '');
+}
