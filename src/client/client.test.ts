@@ -1006,6 +1006,7 @@ describe('a new worker', () => {
       total: 2,
       fraction: 0.4,
     } as const;
+    link.status({ load: { ...load, id: 'an/encoder', phase: 'prepare' } });
     link.status({ load });
     serve.pauseLoad();
     serve.resumeLoad();

@@ -336,7 +336,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     const modelName = modelNameOf(source);
     if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
     keepStored();
-    const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
+    // Another load may run before this one.
+    const unsubscribe = this.subscribe('status', ({ load }) => load?.id === modelName && onProgress?.(load));
     const cancel = (): void => {
       this.cancelLoad();
       // Without a worker, nothing answers the cancellation.

@@ -55,8 +55,8 @@ export class FirstModel {
   readonly #encoders: EncoderModels;
   #rung: Rung | undefined;
   #job: LoadJob | undefined;
-  /** Of the start that is under way. */
-  #fraction = new LoadFraction();
+  /** Of the whole start, also where a second model is tried. */
+  readonly #fraction = new LoadFraction();
   #isReplaced = false;
   /** Whether tabs have been told why the chosen model does not serve. */
   #isLossTold = false;
@@ -212,7 +212,6 @@ export class FirstModel {
     choose: (device: DeviceChoice) => ChosenModel | Promise<ChosenModel>,
   ): Promise<ServedModel | undefined> {
     const { onStatus, onRung, generator } = this.#options;
-    this.#fraction = new LoadFraction();
     const report: ReportProgress = (stage) =>
       onStatus({ progress: { ...stage, fraction: this.#fraction.at(stage) } }, []);
     const device = await this.#device.get();
@@ -233,6 +232,7 @@ export class FirstModel {
       (loaded, total) => report({ phase: 'compile', loaded, total }),
       () => generator.hasBegunText,
     );
+    onStatus({ progress: { phase: 'compile', loaded: 1, total: 1, fraction: this.#fraction.end() } }, []);
     onStatus({ state: 'ready' }, ['progress']);
     await serveModel(generator, model);
     return { model, chosen };

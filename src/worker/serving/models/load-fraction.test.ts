@@ -20,3 +20,9 @@ it('a model that is stored has the bar to itself', () => {
   const fraction = new LoadFraction();
   expect(fraction.at({ phase: 'prepare', loaded: 5, total: 10 })).toBeCloseTo(0.475);
 });
+
+it('a load that has succeeded is done, whatever phases it had', () => {
+  const fraction = new LoadFraction();
+  fraction.at({ phase: 'prepare', loaded: 5, total: 10 });
+  expect([fraction.end(), fraction.at({ phase: 'compile', loaded: 0, total: 2 })]).toEqual([1, 1]);
+});

@@ -24,4 +24,10 @@ export class LoadFraction {
     this.#value = Math.max(this.#value, this.#begin + part * (ENDS[phase] - this.#begin));
     return this.#value;
   }
+
+  /** Of a load that has succeeded, whatever phases it had. */
+  end(): number {
+    this.#value = 1;
+    return this.#value;
+  }
 }

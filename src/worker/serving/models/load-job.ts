@@ -112,6 +112,13 @@ export class LoadJob {
     this.#pause?.resolve();
   }
 
+  /** Reports that all is done. */
+  succeed(): void {
+    this.#fraction.end();
+    this.#report();
+    this.end();
+  }
+
   /** Stops the reports. */
   end(): void {
     this.#hasEnded = true;

@@ -51,6 +51,8 @@ const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finis
 function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FIRST, modelBefore?: string) {
   const log: string[] = [];
   let status: Partial<WorkerStatus> = {};
+  /** Of the status, as they were told. */
+  const changes: Partial<WorkerStatus>[] = [];
   let numLoads = 0;
   platform.load = () => {
     const name = `model ${numLoads++}`;
@@ -77,12 +79,13 @@ function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FI
     onStatus(change, over) {
       const kept = Object.entries(status).filter(([name]) => !over.some((ended) => ended === name));
       status = { ...Object.fromEntries(kept), ...change };
+      changes.push(change);
     },
     onRung: () => {},
     encoders: { deployments: new Map(), onChange: () => {} },
   });
   const load = (request: LoadRequest = EMBEDDED) => models.load(request);
-  return { models, load, log, hold, status: () => status };
+  return { models, load, log, hold, changes, status: () => status };
 }
 
 /** Ends when it is aborted, with the reason. */
@@ -129,6 +132,18 @@ describe('a model that has taken over', () => {
     expect(status()).not.toHaveProperty('loadFailure');
   });
 
+  it('has told all of the way to 1, as the first model has', async () => {
+    const { models, load, changes } = createSwitch();
+    const fractions = () =>
+      changes.splice(0).flatMap(({ progress, load: own }) => (progress ?? own)?.fraction ?? []);
+    await models.started;
+    expect(fractions().at(-1)).toBe(1);
+    await load();
+    const told = fractions();
+    expect(told.at(-1)).toBe(1);
+    expect(told).toEqual(told.toSorted((one, other) => one - other));
+  });
+
   it('serves, and the one before it is released, where it cannot be noted for the next start', async () => {
     platform.openStore = () =>
       Promise.resolve({
@@ -161,6 +176,28 @@ describe('encoders that the app names', () => {
     await models.started;
     await load();
     expect(log.slice(1, 5)).toEqual(['serve model 0', 'obtain a/bert', 'obtain a/cross', 'load model 1']);
+  });
+
+  it('are loaded before another model that is asked for meanwhile, and a failure of theirs is told', async () => {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    const { models, load, log, changes } = createSwitch({}, { ...FIRST, encoders });
+    const obtained = Promise.withResolvers<void>();
+    const isObtaining = new Promise<void>((resolve) => {
+      platform.obtain = async ({ id }) => {
+        log.push(`obtain ${id}`);
+        resolve();
+        await obtained.promise;
+        throw notFound(id, 'https://hub', 'model');
+      };
+    });
+    await models.started;
+    await isObtaining;
+    const loading = load();
+    obtained.resolve();
+    await loading;
+    expect(log.slice(1, 5)).toEqual(['serve model 0', 'obtain a/bert', 'obtain a/cross', 'load model 1']);
+    const failed = changes.flatMap(({ loadFailure }) => loadFailure?.id || []);
+    expect(failed).toEqual(['a/bert', 'a/cross']);
   });
 
   it('and the first model are not loaded where they don’t fit together', async () => {

@@ -40,7 +40,7 @@ export class ModelSwitch {
   readonly #encoders: EncoderModels;
   readonly #first: FirstModel;
   #served: ServedModel | undefined;
-  #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
+  #job: { readonly job: LoadJob; readonly done: Promise<void>; readonly isOfStart: boolean } | undefined;
   /** The end of the last load: loads run one after another. */
   #last: Promise<void>;
   readonly calls: CallHandlers<ModelCall> = {
@@ -90,7 +90,7 @@ export class ModelSwitch {
 
   /**
    * Prepares a model and switches to it. An equal request shares the current load, also that of the first model, and any other
-   * request cancels it. If the load fails, the current model keeps serving.
+   * request cancels it, or waits for the encoders that the app names. If the load fails, the current model keeps serving.
    *
    * @throws RuntimeLostError if no model can run in this worker any more; else the reason why the load failed.
    */
@@ -104,7 +104,7 @@ export class ModelSwitch {
       this.#first.replaceWith(id);
     const last = this.#job;
     if (last && !last.job.isCancelled && last.job.name === name) return last.done;
-    last?.job.cancel(`${id} is loaded instead`);
+    if (last?.isOfStart !== true) last?.job.cancel(`${id} is loaded instead`);
     this.#job = undefined;
     const done = this.#begin(request, this.#last);
     this.#last = done.catch(() => {});
@@ -112,13 +112,13 @@ export class ModelSwitch {
   }
 
   /** @param before Resolves when the load may run. */
-  #begin(request: LoadRequest, before: Promise<void>): Promise<void> {
+  #begin(request: LoadRequest, before: Promise<void>, isOfStart = false): Promise<void> {
     const { source, dtype } = request;
     const report = (load: ModelLoad): void => this.#options.onStatus({ load }, ['loadFailure']);
     const job = new LoadJob(nameOfLoad(source, dtype), modelNameOf(source), systemClock, report);
     const done = before.then(() => this.#run(job, request));
     // A load that waits is cancelled by the next one, and not by an encoder of the start.
-    this.#job ??= { job, done };
+    this.#job ??= { job, done, isOfStart };
     return done;
   }
 
@@ -145,7 +145,7 @@ export class ModelSwitch {
     for (const { deployment, source } of encoders) {
       this.#device.discount(deployment);
       const request: LoadRequest = { source, deployment, dtype: 'auto', whenBusy: 'finish' };
-      await this.#begin(request, Promise.resolve()).catch((error: unknown) => {
+      await this.#begin(request, Promise.resolve(), true).catch((error: unknown) => {
         if (error instanceof RuntimeLostError) throw error;
       });
     }
@@ -181,9 +181,9 @@ export class ModelSwitch {
       job.end();
       const isReplaced = this.#job?.job !== job;
       // The caller cancelled it, so there is no failure to report.
-      const isFailure = !(cause instanceof LoadCancelledError);
+      const isFailure = !(cause instanceof LoadCancelledError) && !(isReplaced && job.isCancelled);
       const loadFailure = { id: job.id, error: toWireError(cause) };
-      if (!isReplaced) onStatus(isFailure ? { loadFailure } : {}, ['load']);
+      if (isFailure || !isReplaced) onStatus(isFailure ? { loadFailure } : {}, isReplaced ? [] : ['load']);
       if (!isReplaced && !this.#served && this.#first.isReplaced) this.#first.fail(cause);
       throw cause;
     } finally {
@@ -221,8 +221,8 @@ export class ModelSwitch {
       await model.backend.release();
       await job.attempt(() => Promise.resolve());
     }
-    job.end();
     await this.#encoders.use(model, chosen);
+    job.succeed();
     this.#options.onStatus({}, ['load']);
   }
 
@@ -243,7 +243,7 @@ export class ModelSwitch {
       throw error;
     }
     this.#serveWith({ model, chosen });
-    job.end();
+    job.succeed();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
     await this.#note(nameOfLoad(source, dtype) === this.#first.name ? undefined : chosen);
     await old?.model.backend.release();
