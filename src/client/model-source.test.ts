@@ -41,6 +41,18 @@ it('a dtype that there is not is refused by name', () =>
   expect(() => checkDtype('int3')).toThrow(/`?dtype`?.*auto, fp16.*int3/));
 
 describe('a model to load', () => {
+  it('is no GGUF file at an address: the error says how to pass the file', async () => {
+    const model = '/models/mine.gguf?raw=1';
+    await expect(toModelSource(model, {})).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      param: 'model',
+      message: expect.stringContaining(
+        'new File([await (await fetch("/models/mine.gguf?raw=1")).blob()], "mine.gguf")',
+      ),
+    });
+    await expect(toEncoders({ embedder: './mine.gguf' }, {})).rejects.toThrow(/pass the file itself/);
+  });
+
   it('that the page’s server has on its disk comes from there, at its revision', async () => {
     const metas = [{ content: 'local/mine@abc' }];
     vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelectorAll: () => metas });

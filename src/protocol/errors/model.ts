@@ -22,6 +22,13 @@ export class ModelFileMissingError extends codedError('ModelFileMissingError', '
     );
   }
 
+  /** For a folder's config.json, without which the others aren't looked for. */
+  static ofConfig(url: string, status: string): ModelFileMissingError {
+    return new ModelFileMissingError(
+      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the folder is served with config.json, the tokenizer and the weights. A GGUF file has no address: fetch it, and pass it as new File([blob], 'model.gguf').`,
+    );
+  }
+
   /** For a file of an ONNX model. */
   static ofOnnx(url: string, status: string, cause?: unknown): ModelFileMissingError {
     return new ModelFileMissingError(

@@ -35,6 +35,14 @@ describe('servedFiles', () => {
     expect(await files.open('generation_config.json')).toBeUndefined();
   });
 
+  it('says of a folder without config.json that a GGUF file is passed as a file', () => {
+    const files = servedFiles(addressOf, () => {});
+    expect(files.missing?.('config.json', 'HTTP status 404')?.message).toMatch(
+      /tiny\/config\.json: HTTP status 404\..*A GGUF file .*new File\(/,
+    );
+    expect(files.missing?.(WEIGHTS, 'HTTP status 404')?.message).not.toMatch(/GGUF/);
+  });
+
   it('reports the bytes of the weights alone', async () => {
     const parts = [Uint8Array.of(1, 2), Uint8Array.of(3)];
     const body = () => new Response(streamOf(parts), { headers: { 'content-length': '3' } });

@@ -41,11 +41,13 @@ export function servedFiles(
       }
       return isLarge ? new ChunkedFile(name, chunks) : memoryFile(name, await joined(chunks));
     },
-    missing: (name, detail) =>
-      ModelFileMissingError.of(
-        addressOf(name) ?? name,
-        pages.has(name) ? 'the server answered with a web page instead' : detail,
-      ),
+    missing(name, detail) {
+      const url = addressOf(name) ?? name;
+      const reason = pages.has(name) ? 'the server answered with a web page instead' : detail;
+      return name === 'config.json'
+        ? ModelFileMissingError.ofConfig(url, reason)
+        : ModelFileMissingError.of(url, reason);
+    },
   };
 }
 
