@@ -46,11 +46,9 @@ describe('a model to load', () => {
     await expect(toModelSource(model, {})).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       param: 'model',
-      message: expect.stringContaining(
-        'new File([await (await fetch("/models/mine.gguf?raw=1")).blob()], "mine.gguf")',
-      ),
+      message: expect.stringMatching(/new File\(.*, got `\/models\/mine\.gguf\?raw=1`/),
     });
-    await expect(toEncoders({ embedder: './mine.gguf' }, {})).rejects.toThrow(/pass the file itself/);
+    await expect(toEncoders({ embedder: './mine.gguf' }, {})).rejects.toThrow(/the file itself/);
   });
 
   it('that the page’s server has on its disk comes from there, at its revision', async () => {

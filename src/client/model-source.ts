@@ -1,4 +1,4 @@
-import { InvalidOptionError, shown } from '../batching/base/errors.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import {
   DTYPE_CHOICES,
   EMBEDDED_MODEL,
@@ -142,14 +142,12 @@ export function isAddress(model: string): boolean {
 /** @throws InvalidOptionError for a GGUF file: what is loaded from an address are the files of a folder, each by its name. */
 function folderUrl(model: string): string {
   const { href, pathname } = new URL(model, document.baseURI);
-  if (pathname.endsWith('.gguf')) {
-    const [name = ''] = /[^/]*$/.exec(pathname) ?? [];
-    const file = `new File([await (await fetch(${shown(JSON.stringify(model))})).blob()], ${shown(JSON.stringify(name))})`;
-    throw new InvalidOptionError(
-      `Expected \`model\` to be the address of a folder with config.json, the tokenizer and safetensors, got that of a GGUF file: pass the file itself, as ${file}.`,
+  if (pathname.endsWith('.gguf'))
+    throw InvalidOptionError.of(
       'model',
+      "the address of a folder, or, for a GGUF file, the file itself: `new File([await (await fetch(address)).blob()], 'model.gguf')`",
+      model,
     );
-  }
   return href.endsWith('/') ? href : `${href}/`;
 }
 
