@@ -3,6 +3,8 @@ import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { createClientId, createRequestId, type ClientId, type RequestId } from '../../../protocol/ids.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { BatchedDeployment } from './batched-deployment.ts';
 import { defineDeployment, type Deployment } from '../../../protocol/deployment.ts';
@@ -104,6 +106,22 @@ describe('BatchedDeployment', () => {
     await work();
     expect(events).toEqual(['run 1,-1,3', 'r-1: RangeError: -1 is negative', 'r1 = 2', 'r3 = 6']);
   });
+
+  it.each([
+    [InvalidOptionError.of('rooms', 'a number', 'x'), /: `inputs\[7\]`: Expected `rooms`/],
+    [OnnxModelError.withoutFile('/wine.onnx', 'w.data', []), /OnnxModelError: \/wine/],
+    [ModelFileMissingError.ofOnnx('/wine.onnx', 'HTTP status 404'), /ModelFileMissingError: Couldn/],
+  ])(
+    'names the input of a list where an error is about it, and not where the model can’t run: %s',
+    async (failure, told) => {
+      const { served, work, events } = createDoubler({}, () => failure);
+      served.submitAll([
+        { requestId: createRequestId(), clientId: createClientId(), input: 1, options: {}, place: 7 },
+      ]);
+      await work();
+      expect(events.at(-1)).toMatch(told);
+    },
+  );
 
   it('takes a cancelled request out of the queue, and ignores one that has ended', async () => {
     const { served, submit, work, events } = createDoubler();

@@ -18,6 +18,7 @@ import type { SubmittedRequest } from '../../../protocol/requests.ts';
 import { DeviceLostError, StepHangError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import type { AnyDeployment } from '../../../protocol/deployment.ts';
 import { namingInput, ofInput } from '../../../protocol/wire-errors.ts';
+import { isOfInput } from './is-of-input.ts';
 import type { ServedDeployment } from './served-deployment.ts';
 import { runSplitting } from './split-batch.ts';
 
@@ -206,8 +207,7 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
       const result = await this.#call(arrival, { signal: controller.signal });
       this.#answers.push({ requestId, result });
     } catch (error) {
-      const isOfInput = error instanceof Error && !(error instanceof RuntimeLostError);
-      this.#listener.onFailed(requestId, isOfInput ? ofInput(error, place) : error);
+      this.#listener.onFailed(requestId, isOfInput(error) ? ofInput(error, place) : error);
     } finally {
       this.#active.delete(requestId);
     }
