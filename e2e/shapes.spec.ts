@@ -149,6 +149,8 @@ test(
     expect(result.choiceProbabilities).toHaveLength(3);
     for (const [index, probability] of (result.choiceProbabilities ?? []).entries())
       expect(probability).toBeCloseTo((odds[index] ?? 0) / total, 3);
+    const own = (result.logprobs ?? []).reduce((sum, { logprob }) => sum + logprob, 0);
+    expect(Math.exp(own) / (odds[choices.indexOf(result.generatedText)] ?? 0)).toBeCloseTo(1, 2);
   },
 );
 
