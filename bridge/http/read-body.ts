@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isRounded, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
+import { isRounded, isVanishing, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseOrderedJson, spellingOf } from '../../src/batching/base/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
@@ -116,7 +116,11 @@ const parseInOrder: Parse = (text) => parseOrderedJson(text, MAX_JSON_DEPTH);
 /** Gives plain objects, which may be cloned. @throws HttpError 400 for an integer that would be rounded. */
 export function parseUnrounded(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (/\d{16}/.test(text)) checkUnrounded(parseInOrder(text));
+  if (/\d{16}|\de/i.test(text)) {
+    const spelled = parseInOrder(text);
+    checkUnrounded(spelled);
+    checkStructure(spelled, 0, notJson);
+  }
   return value;
 }
 
@@ -158,7 +162,9 @@ function checkStructure(value: unknown, depth: number, refuse: Refuse, place = '
   if (Object.hasOwn(value, '__proto__')) throw refuse('a field is called __proto__');
   for (const [name, entry] of Object.entries(value)) {
     if (!name.isWellFormed()) throw refuse(`the name of a field in \`${shown(place)}\` has half a character`);
-    const step = Array.isArray(value) ? `[${name}]` : `${place && '.'}${name}`;
-    checkStructure(entry, depth + 1, refuse, place + step);
+    const inner = place + (Array.isArray(value) ? `[${name}]` : `${place && '.'}${name}`);
+    if (isVanishing(spellingOf(value, name) ?? ''))
+      throw refuse(`\`${shown(inner)}\` is a number that is too small: it would be 0`);
+    checkStructure(entry, depth + 1, refuse, inner);
   }
 }

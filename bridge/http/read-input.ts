@@ -110,6 +110,12 @@ export function readQuery(
   return Object.fromEntries(known.map((name) => [name, query.get(name) ?? undefined]));
 }
 
+/** A handle's option, which the request's own would replace. @throws HttpError 400 */
+export function checkSignal(options: Readonly<Record<string, unknown>>): void {
+  if (options['signal'] !== undefined)
+    throw HttpError.invalid('signal', "`signal` can't be sent: close the connection to cancel the request.");
+}
+
 /** @throws HttpError 400 for a text that is no number, or an integer that would be rounded. */
 export function parseNumber(name: string, text: string | undefined): number {
   const number = parseDecimal(text ?? '');

@@ -41,6 +41,10 @@ it.each([
   ['a text', '', '{"number": "three"}', 'got `"three"`'],
   ['a number that would be rounded', '', '{"number": 9007199254740993}', 'got `9007199254740993`'],
   ['one in the query', '?number=9007199254740993', '{}', 'got `9007199254740993`'],
+  ['one with a point', '?number=9007199254740993.0', '{}', 'got `9007199254740993.0`'],
+  ['one with an exponent', '', '{"number": 9.007199254740993e15}', 'got `9.007199254740993e15`'],
+  ['one that would be 0', '', '{"number": 1e-400}', '`number` is a number that is too small'],
+  ['one in the query that would be 0', '?number=1e-400', '{}', 'got `1e-400`'],
   ['a hexadecimal number', '?number=0x10', '{}', 'got `0x10`'],
   ['another field', '', '{"num": 3}', 'Unknown option `num`'],
 ])('POST /adder refuses %s in words', async (_, query, body, message) => {
@@ -116,6 +120,10 @@ it.each([
     /9007199254740991, beyond .*got `9007199254740993`/,
   ],
   ['{"input": {"a": [9007199254740993]}}', 'input.a[0]', 400, /`input\.a\[0\]`/],
+  ['{"input": 9.007199254740993e15}', 'input', 400, /`9.007199254740993e15`/],
+  ['{"instances": [0, 1e-400]}', null, 400, /`instances\[1\]` is a number that is too small/],
+  ['{}', 'input', 400, /^Expected `input` to be a value, or null .*got `nothing`/],
+  ['{"input": 1, "options": {"signal": 1}}', 'signal', 400, /close the connection/],
   ['{"input": "x"}', 'input', 400, /^Expected `input` to be a number/],
 ])('%s is refused by the place of what is wrong', async (body, param, status, message) => {
   const ask = await startNumbers();

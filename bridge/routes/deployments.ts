@@ -5,7 +5,7 @@ import { MAX_INPUTS } from '../../src/protocol/wire.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { checkUnrounded, parseUnrounded, readJson } from '../http/read-body.ts';
 import { ofListed } from '../http/to-http-error.ts';
-import { parseNumber, readInput, readQuery } from '../http/read-input.ts';
+import { checkSignal, parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
 import { allOrNone } from '../tabs/all-or-none.ts';
 
@@ -59,6 +59,9 @@ export function deploymentRoute(serve: TabserveClient): Route {
     if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
     exchange.checkPriority(options['priority']);
     const handle = serve.getHandle<unknown, unknown>(rest, exchange.callerOf());
+    if (input === undefined && instances === undefined)
+      throw HttpError.expected('input', 'a value, or null for a deployment that takes none', 'nothing');
+    checkSignal(options);
     if (instances === undefined) {
       const response = handle.remote(input, { ...options, signal });
       exchange.sendJson(200, (await response.result()) ?? null, asLists);

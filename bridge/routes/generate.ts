@@ -3,7 +3,7 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { expectedText, optionFromText } from '../../src/batching/options/option-text.ts';
 import { OPTION_NAMES, optionOf } from '../../src/batching/options/generation-options.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { readInput, readQuery, type Input } from '../http/read-input.ts';
+import { checkSignal, readInput, readQuery, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
 
 /** Options that may come several times. */
@@ -40,6 +40,7 @@ function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input
     const got = text === undefined ? 'nothing' : `\`${shown(JSON.stringify(text))}\``;
     throw HttpError.invalid('text', `Expected \`text\` to be a prompt, got ${got}.`);
   }
+  checkSignal(jsonOptions);
   // JSON values have a type already, and the worker checks them.
   return { text, options: { ...jsonOptions, ...readOptions(params) } };
 }

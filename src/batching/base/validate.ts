@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { describeInvalid, InvalidOptionError, shown, UnknownOptionError } from './errors.ts';
-import { UNROUNDED } from './rounded-integers.ts';
+import { isVanishing, UNROUNDED } from './rounded-integers.ts';
 import { parseOrderedJson, writeOrderedJson } from './ordered-json.ts';
 
 /** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
@@ -132,7 +132,7 @@ export function tokenIdsIn({ maxItems, ...range }: ListBounds & NumberRange): Va
 
 /** NaN for a text that is no decimal number: `Number` takes `0x10`, and blank texts as 0. */
 export function parseDecimal(text: string): number {
-  return text.trim() === '' || /^\s*0[box]/i.test(text) ? Number.NaN : Number(text);
+  return text.trim() === '' || /^\s*0[box]/i.test(text) || isVanishing(text) ? Number.NaN : Number(text);
 }
 
 /** A text that UTF-8 can hold: half of a surrogate pair would become another character. */
