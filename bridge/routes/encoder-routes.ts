@@ -24,9 +24,16 @@ const rerankRequest = v.object({
   truncate: v.optional(v.boolean('true or false'), true),
 });
 
-const texts = v.union([text, v.array(text)], 'a text, or a list of texts');
+const TEXTS = `a text, or a list of 1 to ${MAX_TEXTS} texts`;
+const list = v.pipe(v.array(text), v.minLength(1, TEXTS), v.maxLength(MAX_TEXTS, TEXTS));
+const texts = v.union([text, list], TEXTS);
 
-const scoreRequest = v.object({ model: v.optional(text), text_1: texts, text_2: texts });
+const scoreRequest = v.object({
+  model: v.optional(text),
+  text_1: texts,
+  text_2: texts,
+  truncate: v.optional(v.boolean('true or false'), false),
+});
 
 /** `POST /v1/embeddings` as OpenAI's, `POST /v1/score` and `/score` as vLLM's, and `POST /v1/rerank` and `/rerank` as Cohere's and Jina's. */
 export function encoderRoutes(serve: TabserveClient): readonly Route[] {
@@ -129,6 +136,7 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
 async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<void> {
   const asked = parseBody(scoreRequest, await readJson(exchange.request));
   checkModel(serve, exchange, RERANKER, asked.model);
+  const { truncate } = asked;
   const [first, second] = [[asked.text_1].flat(), [asked.text_2].flat()];
   const [query = ''] = first;
   if (first.length !== 1 && first.length !== second.length)
@@ -138,7 +146,9 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
   const ranker = serve.getHandle(RERANKER, exchange.callerOf());
   const answers = await Promise.all(
     (isOne ? [{ query, documents: second }] : pairs).map((pair, index) =>
-      named(scoreNames(isOne ? undefined : index), () => ranker.remote(pair, { signal: exchange.signal })),
+      named(scoreNames(asked, isOne ? undefined : index), () =>
+        ranker.remote(pair, { truncate, signal: exchange.signal }),
+      ),
     ),
   );
   const scores = answers.flatMap(({ results }) => results.toSorted((a, b) => a.index - b.index));
@@ -153,11 +163,14 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
 }
 
 /** @param index Of the pair, where texts are compared in pairs. */
-function scoreNames(index: number | undefined): RequestNames {
-  const end = index === undefined ? '' : `[${index}]`;
-  const input = `text_2${end}`;
-  const documents = index === undefined ? 'documents' : 'documents[0]';
-  const names = [['query', `text_1${end}`] as const, [documents, input] as const];
+function scoreNames(
+  { text_1: first, text_2: second }: v.InferOutput<typeof scoreRequest>,
+  index: number | undefined,
+): RequestNames {
+  const query = Array.isArray(first) ? `text_1[${index ?? 0}]` : 'text_1';
+  const isAll = index === undefined && Array.isArray(second);
+  const input = index === undefined ? 'text_2' : `text_2[${index}]`;
+  const names = [['query', query] as const, [isAll ? 'documents' : 'documents[0]', input] as const];
   return { input, names: new Map(names) };
 }
 

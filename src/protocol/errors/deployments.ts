@@ -11,7 +11,8 @@ export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROM
 
   /** @param place Of a text among those for an encoder, as `input[3]`. */
   static ofText(place: string): EmptyPromptError {
-    return new EmptyPromptError(`\`${place}\` is empty: give it at least one character, or leave it out.`);
+    const remedy = place.endsWith(']') ? ', or leave it out' : '';
+    return new EmptyPromptError(`\`${place}\` is empty: give it at least one character${remedy}.`);
   }
 }
 
@@ -47,6 +48,13 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
   static ofEncoder(place: string, numTokens: number, maxTokens: number): PromptTooLongError {
     return new PromptTooLongError(
       `\`${place}\` has ${numTokens} tokens, but the model reads ${maxTokens}: shorten it, or let it be cut with \`truncate: true\`.`,
+    );
+  }
+
+  /** @param place Of the longer one of two texts that are read together, as `documents[3]`. */
+  static ofPair(place: string, numTokens: number, maxTokens: number): PromptTooLongError {
+    return new PromptTooLongError(
+      `\`${place}\` and the text beside it have ${numTokens} tokens, but the model reads ${maxTokens}: shorten it, or let it be cut with \`truncate: true\`.`,
     );
   }
 

@@ -34,8 +34,9 @@ export const rerankTask: EncoderTask = {
       const place = `documents[${index}]`;
       const ids = yield* tokenize(isWholeText(place, document), place, model, reading);
       const numTokens = queryIds.length + ids.length;
+      const longer = queryIds.length > ids.length ? 'query' : place;
       if (numTokens > room && !truncate)
-        throw PromptTooLongError.ofEncoder(`query and ${place}`, numTokens + maxTokens - room, maxTokens);
+        throw PromptTooLongError.ofPair(longer, numTokens + maxTokens - room, maxTokens);
       const [numOfQuery, numOfDocument] = shareRoom(queryIds.length, ids.length, room);
       const texts = { A: queryIds.slice(0, numOfQuery), B: ids.slice(0, numOfDocument) };
       const parts = pair.map((part) => (typeof part === 'string' ? texts[part] : part));

@@ -208,7 +208,14 @@ describe('a cross-encoder on the CPU', () => {
 
   it('refuses a pair that is too long, unless it may be cut', async () => {
     const input = { query, documents: ['dog '.repeat(200)] };
-    await expect(answer(rerankTask, model, input)).rejects.toMatchObject({ code: 'PROMPT_TOO_LONG' });
+    for (const [given, place] of [
+      [input, 'documents[0]'],
+      [{ query: 'dog '.repeat(200), documents: ['dog'] }, 'query'],
+    ] as const)
+      await expect(answer(rerankTask, model, given)).rejects.toMatchObject({
+        code: 'PROMPT_TOO_LONG',
+        message: expect.stringContaining(`\`${place}\` and the text beside it`),
+      });
     expect(await answer(rerankTask, model, input, { truncate: true })).toMatchObject({ numTokens: 128 });
   });
 });
