@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import { InvalidOptionError } from '../../../src/batching/base/errors.ts';
+import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { readResponseRequest } from './response-request.ts';
 
@@ -136,6 +138,27 @@ it('takes a shape, tools, calls and their outputs', () => {
   ]);
 });
 
+it('an error of the worker names the item and the field that the client has sent', () => {
+  const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{}' };
+  const { names } = read({
+    instructions: 'Be brief.',
+    input: [
+      { role: 'user', content: 'a' },
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      call,
+      { ...call, call_id: 'call_2', arguments: 'none' },
+      { type: 'function_call_output', call_id: 'call_3', output: '5' },
+    ],
+  });
+  const told = (place: string): unknown =>
+    inApiNames(InvalidOptionError.of(place, 'right', 'wrong'), { input: 'input', names });
+  expect(told('prompt[2].toolCalls[1].arguments')).toMatchObject({ param: 'input[3].arguments' });
+  expect(told('prompt[3].toolCallId')).toMatchObject({
+    param: 'input[4].call_id',
+    message: expect.stringMatching(/^Expected `input\[4\]\.call_id` to be right/),
+  });
+});
+
 it.each<readonly [object, string, RegExp]>([
   [{ previous_response_id: 'resp_1' }, 'previous_response_id', /nothing is stored here, so send the items/],
   [{ conversation: 'conv_1' }, 'conversation', /nothing is stored here/],
@@ -149,7 +172,7 @@ it.each<readonly [object, string, RegExp]>([
   [{ text: { voice: 'alloy' } }, 'text.voice', /the options are text\.format, text\.verbosity/],
   [{ text: 'json' }, 'text', /to be an object/],
   [{ reasoning: { effort: 'utmost' } }, 'reasoning.effort', /or pass "none"/],
-  [{ include: ['file_search_call.results'] }, 'include.0', /got `"file_search_call\.results"`/],
+  [{ include: ['file_search_call.results'] }, 'include[0]', /got `"file_search_call\.results"`/],
   [{ top_logprobs: 5 }, 'top_logprobs', /goes with `include: /],
   [{ instructions: 7 }, 'instructions', /to be string/],
   [{ n: 2 }, 'n', /or pass 1/],
@@ -170,6 +193,16 @@ it.each<readonly [object, string, RegExp]>([
     { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'a' }] }] },
     'input[0].content[0]',
     /of type `input_file`/,
+  ],
+  [
+    { input: [{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}', input: {} }] },
+    'input[0].input',
+    /a call has a call_id/,
+  ],
+  [
+    { input: [{ type: 'function_call_output', call_id: 'a', output: 'a', error: 'b' }] },
+    'input[0].error',
+    /isn't supported here/,
   ],
   [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].tool_call_id', /the ID of a call/],
   [{ input: [{ role: 'user', content: 'a', prefix: true }] }, 'input[0].prefix', /isn't supported here/],

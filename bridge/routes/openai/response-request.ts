@@ -7,6 +7,7 @@ import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../../src/protocol/openai/fields.ts';
 import {
+  checkOthers,
   readContent,
   readMessage,
   textOf,
@@ -132,15 +133,14 @@ export function readResponseRequest(body: unknown): ResponseRequest {
     ...(responseFormat && { responseFormat }),
     ...readTools(fields, true),
   };
-  const messages = readInput(fields['input']);
+  const chat = new Chat(instructions);
+  readInput(chat, fields['input']);
   return {
     ...readSharedFields(fields),
-    prompts: [
-      instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages],
-    ],
+    prompts: [chat.messages],
     options: withEffort(options, reasoning['effort']),
     hasPromptLogprobs: false,
-    names: new Map([...NAMES, ...TOOL_NAMES, ['responseFormat', 'text.format']]),
+    names: new Map([...NAMES, ...TOOL_NAMES, ['responseFormat', 'text.format'], ...chat.names]),
     echoed: {
       ...Object.fromEntries(ECHOED.map(([name, missing]) => [name, fields[name] ?? missing])),
       text: { format, ...text },
@@ -156,34 +156,50 @@ function checkRefused(fields: Readonly<Record<string, unknown>>): void {
       throw HttpError.invalid(name, `\`${name}\` isn't supported: ${wayOut}.`);
 }
 
-/** @throws HttpError 400 naming the part. */
-function readInput(input: unknown): readonly ChatMessage[] {
-  if (typeof input === 'string') return [{ role: 'user', content: input }];
-  if (!Array.isArray(input)) throw HttpError.expected('input', 'a text, or a list of messages');
-  if (input.length === 0)
-    throw HttpError.invalid('input', 'Expected `input` to be a list of at least one message.');
-  const messages: ChatMessage[] = [];
-  for (const [index, item] of input.entries()) addItem(messages, `input[${index}]`, item);
-  return messages;
+/** The messages of a chat, and where their parts stand in the body. */
+class Chat {
+  readonly messages: ChatMessage[] = [];
+  readonly names: [ours: string, theirs: string][] = [];
+
+  constructor(instructions: string | undefined) {
+    if (instructions !== undefined) this.messages.push({ role: 'system', content: instructions });
+  }
+
+  /** The calls of an answer are items behind its message. */
+  addCall(place: string, call: ToolCall): void {
+    const last = this.messages.at(-1);
+    const toolCalls = [...(last?.toolCalls ?? []), call];
+    if (last?.role === 'assistant') this.messages.splice(-1, 1, { ...last, toolCalls });
+    else this.messages.push({ role: 'assistant', toolCalls });
+    this.#name(`toolCalls[${toolCalls.length - 1}].arguments`, `${place}.arguments`);
+  }
+
+  addOutput(place: string, message: ChatMessage): void {
+    this.messages.push(message);
+    this.#name('toolCallId', `${place}.call_id`);
+  }
+
+  #name(part: string, place: string): void {
+    this.names.push([`prompt[${this.messages.length - 1}].${part}`, place]);
+  }
 }
 
-/** The calls of an answer are items behind its message. */
-function addItem(messages: ChatMessage[], place: string, item: unknown): void {
+/** @throws HttpError 400 naming the part. */
+function readInput(chat: Chat, input: unknown): void {
+  if (typeof input !== 'string' && !Array.isArray(input))
+    throw HttpError.expected('input', 'a text, or a list of messages');
+  if (input.length === 0 && typeof input !== 'string')
+    throw HttpError.invalid('input', 'Expected `input` to be a list of at least one message.');
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  for (const [index, item] of items.entries()) addItem(chat, `input[${index}]`, item);
+}
+
+function addItem(chat: Chat, place: string, item: unknown): void {
   const type = isRecord(item) ? (item['type'] ?? 'message') : 'message';
-  if (type === 'message') messages.push(readMessage(place, item, INPUT_FORM));
-  else if (type === 'function_call' && isRecord(item)) {
-    const call = readCall(place, item);
-    const last = messages.at(-1);
-    const toolCalls = [...(last?.toolCalls ?? []), call];
-    if (last?.role === 'assistant') messages.splice(-1, 1, { ...last, toolCalls });
-    else messages.push({ role: 'assistant', toolCalls });
-  } else if (type === 'function_call_output' && isRecord(item)) {
-    const { call_id: id, output } = item;
-    if (typeof id !== 'string')
-      throw HttpError.expected(`${place}.call_id`, 'the ID of a call before', textOf(id));
-    const content = readContent(`${place}.output`, output, INPUT_FORM.textTypes);
-    messages.push({ role: 'tool', content, toolCallId: id });
-  } else if (type !== 'reasoning') {
+  if (type === 'message') chat.messages.push(readMessage(place, item, INPUT_FORM));
+  else if (type === 'function_call' && isRecord(item)) chat.addCall(place, readCall(place, item));
+  else if (type === 'function_call_output' && isRecord(item)) chat.addOutput(place, readOutput(place, item));
+  else if (type !== 'reasoning') {
     const reason =
       type === 'item_reference'
         ? STORES_NOTHING
@@ -193,7 +209,8 @@ function addItem(messages: ChatMessage[], place: string, item: unknown): void {
 }
 
 function readCall(place: string, item: Readonly<Record<string, unknown>>): ToolCall {
-  const { call_id: id, name, arguments: json } = item;
+  const { call_id: id, name, arguments: json, ...others } = item;
+  checkOthers(place, others, INPUT_FORM.ignored, 'a call has a call_id, a name and arguments');
   if (typeof id === 'string' && typeof name === 'string' && typeof json === 'string')
     return { id, name, arguments: json };
   throw HttpError.expected(
@@ -201,4 +218,16 @@ function readCall(place: string, item: Readonly<Record<string, unknown>>): ToolC
     'an object with `call_id`, `name` and `arguments`, all texts',
     textOf(item),
   );
+}
+
+function readOutput(place: string, item: Readonly<Record<string, unknown>>): ChatMessage {
+  const { call_id: id, output, ...others } = item;
+  checkOthers(place, others, INPUT_FORM.ignored, 'an output has a call_id and an output');
+  if (typeof id !== 'string')
+    throw HttpError.expected(`${place}.call_id`, 'the ID of a call before', textOf(id));
+  return {
+    role: 'tool',
+    content: readContent(`${place}.output`, output, INPUT_FORM.textTypes),
+    toolCallId: id,
+  };
 }

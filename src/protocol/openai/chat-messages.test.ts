@@ -28,6 +28,14 @@ describe('the messages of a chat', () => {
     expect(readMessages([{ role: 'user', content }])).toEqual([{ role: 'user', content }]);
   });
 
+  it('may have parts of answers, or with hints for caches', () => {
+    const hints = { cache_control: { type: 'ephemeral' }, annotations: [{}], id: 'part_1' };
+    const content = [{ type: 'text', text: 'Hello', ...hints }];
+    expect(readMessages([{ role: 'user', content }])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
+    ]);
+  });
+
   it('may be answers as a client has received them', () => {
     const answer = {
       role: 'assistant',
@@ -95,6 +103,36 @@ describe('a chat is refused by name where it has', () => {
       [user, { role: 'assistant', content: null, tool_calls: [{ id: '1' }] }],
       'messages[1].tool_calls[0]',
       /`function` with `name` and `arguments`/,
+    ],
+    [
+      'an object for a list of calls',
+      [user, { role: 'assistant', content: 'a', tool_calls: { id: '1' } }],
+      'messages[1].tool_calls',
+      /a list of calls, got/,
+    ],
+    [
+      'a call of another type',
+      [user, { role: 'assistant', content: 'a', tool_calls: [{ id: '1', type: 'custom' }] }],
+      'messages[1].tool_calls[0].type',
+      /to be function, got `custom`/,
+    ],
+    [
+      'a call with a field of another API',
+      [user, { role: 'assistant', content: 'a', tool_calls: [{ id: '1', input: {} }] }],
+      'messages[1].tool_calls[0].input',
+      /a call has an id/,
+    ],
+    [
+      'a number for thoughts',
+      [user, { role: 'assistant', content: 'a', reasoning_content: 5 }],
+      'messages[1].reasoning_content',
+      /a text, got `5`/,
+    ],
+    [
+      'a part with a field of another API',
+      [{ role: 'user', content: [{ ...text, prefix: true }] }],
+      'messages[0].content[0].prefix',
+      /a part has a type and text/,
     ],
     ['a number for a name', [{ ...user, name: 7 }], 'messages[0].name', /to be a text, got `7`/],
     ['a field of another API', [{ ...user, prefix: true }], 'messages[0].prefix', /has a role and content/],

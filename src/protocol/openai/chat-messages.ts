@@ -44,13 +44,13 @@ export function readMessage(
   const { role, content, name, ...others } = message;
   const chatRole = readRole(`${place}.role`, role);
   const { fields, rest } = readOwnFields(place, chatRole, others);
-  checkOthers(place, rest, ignored);
+  checkOthers(place, rest, ignored, 'a message has a role and content');
   return {
     role: chatRole,
     ...(fields.toolCalls && (content === null || content === undefined)
       ? content === null && { content }
       : { content: readContent(`${place}.content`, content, textTypes) }),
-    ...(name !== undefined && name !== null && { name: readName(`${place}.name`, name) }),
+    ...(name !== undefined && name !== null && { name: readText(`${place}.name`, name) }),
     ...fields,
   };
 }
@@ -70,21 +70,30 @@ function readOwnFields(
   }
   if (role !== 'assistant') return { fields: {}, rest: others };
   const { tool_calls: calls, reasoning_content: reasoning, ...rest } = others;
-  const toolCalls = Array.isArray(calls)
-    ? calls.map((call, index) => readCall(`${place}.tool_calls[${index}]`, call))
-    : [];
+  const given = calls ?? [];
+  if (!Array.isArray(given))
+    throw HttpError.expected(`${place}.tool_calls`, 'a list of calls', textOf(calls));
+  const toolCalls = given.map((call, index) => readCall(`${place}.tool_calls[${index}]`, call));
+  const hasReasoning = reasoning !== undefined && reasoning !== null;
   return {
     fields: {
-      ...(typeof reasoning === 'string' && { reasoning }),
+      ...(hasReasoning && { reasoning: readText(`${place}.reasoning_content`, reasoning) }),
       ...(toolCalls.length > 0 && { toolCalls }),
     },
     rest,
   };
 }
 
+/** Clients send the pieces of a stream back with their place. */
+const IGNORED_OF_CALL = new Set(['index']);
+
 function readCall(place: string, call: unknown): ToolCall {
-  const { id, function: called } = isRecord(call) ? call : {};
-  const { name, arguments: json } = isRecord(called) ? called : {};
+  const { id, type, function: called, ...others } = isRecord(call) ? call : {};
+  const { name, arguments: json, ...inner } = isRecord(called) ? called : {};
+  if ((type ?? 'function') !== 'function')
+    throw HttpError.expected(`${place}.type`, 'function', textOf(type));
+  checkOthers(place, others, IGNORED_OF_CALL, 'a call has an id, a type and a function');
+  checkOthers(`${place}.function`, inner, IGNORED_OF_CALL, 'a function has a name and arguments');
   if (typeof id === 'string' && typeof name === 'string' && typeof json === 'string')
     return { id, name, arguments: json };
   throw HttpError.expected(
@@ -94,9 +103,9 @@ function readCall(place: string, call: unknown): ToolCall {
   );
 }
 
-function readName(place: string, name: unknown): string {
-  if (typeof name === 'string') return name;
-  throw HttpError.expected(place, 'a text', textOf(name));
+function readText(place: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw HttpError.expected(place, 'a text', textOf(value));
 }
 
 function readRole(place: string, given: unknown): ChatMessage['role'] {
@@ -105,17 +114,22 @@ function readRole(place: string, given: unknown): ChatMessage['role'] {
   throw HttpError.expected(place, 'system, developer, user, assistant or tool', textOf(given));
 }
 
-/** Clients send an answer back with all its fields, most of them empty. */
-function checkOthers(
+/**
+ * Clients send an answer back with all its fields, most of them empty.
+ *
+ * @throws HttpError 400 for a field that is not.
+ */
+export function checkOthers(
   place: string,
   others: Readonly<Record<string, unknown>>,
   ignored: ReadonlySet<string>,
+  has: string,
 ): void {
   for (const [name, value] of Object.entries(others)) {
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
     if (isEmpty || ignored.has(name)) continue;
     const param = `${place}.${name}`;
-    const message = `\`${shown(param)}\` isn't supported here: a message has a role and content.`;
+    const message = `\`${shown(param)}\` isn't supported here: ${has}.`;
     throw HttpError.invalid(param, message);
   }
 }
@@ -132,16 +146,19 @@ export function readContent(
   throw HttpError.expected(place, 'a text, or a list of text parts', textOf(content));
 }
 
+/** Fields of a part that don't change the answer: those of caches, and of the answers that clients send back. */
+const IGNORED_OF_PART = new Set(['cache_control', 'annotations', 'logprobs', 'citations', 'id', 'index']);
+
 function readPart(place: string, part: unknown, textTypes: readonly unknown[]): TextPart {
   if (!isRecord(part)) throw HttpError.expected(place, 'an object with `type` and `text`', textOf(part));
-  const { type, text } = part;
+  const { type, text, ...others } = part;
   if (!textTypes.includes(type))
     throw HttpError.invalid(
       place,
       `\`${place}\` is of type \`${shown(textOf(type))}\`: only text is supported here.`,
     );
-  if (typeof text === 'string') return { type: 'text', text };
-  throw HttpError.expected(`${place}.text`, 'a text', textOf(text));
+  checkOthers(place, others, IGNORED_OF_PART, 'a part has a type and text');
+  return { type: 'text', text: readText(`${place}.text`, text) };
 }
 
 /** A value in a message. */

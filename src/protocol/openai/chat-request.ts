@@ -20,7 +20,7 @@ import {
   type NeutralValues,
 } from './generation-request.ts';
 import { FORMAT_FIELDS, readAskedFormat } from './response-format.ts';
-import { readTools, TOOL_FIELDS, TOOL_NAMES } from './tools.ts';
+import { NESTED_TOOL_NAMES, readTools, TOOL_FIELDS, TOOL_NAMES } from './tools.ts';
 
 const NEUTRAL_VALUES: NeutralValues = {
   ...CHAT_NEUTRAL_VALUES,
@@ -89,12 +89,7 @@ export function readChatRequest(body: unknown): GenerationRequest {
     options: withEffort(options, readEffort(fields)),
     hasPromptLogprobs: false,
     ...(fields['service_tier'] !== undefined && { serviceTier: 'default' }),
-    names: new Map([
-      ...names,
-      ...TOOL_NAMES,
-      ['tools[].parameters', 'tools[].function.parameters'],
-      ...formatNames,
-    ]),
+    names: new Map([...names, ...TOOL_NAMES, ...NESTED_TOOL_NAMES, ...formatNames]),
   };
 }
 

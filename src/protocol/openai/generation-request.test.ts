@@ -36,6 +36,7 @@ it.each([
 it.each([
   ['prompt[1].toolCallId', 'messages[1].tool_call_id'],
   ['prompt[1].toolCalls[0].name', 'messages[1].tool_calls[0].name'],
+  ['prompt[1].toolCalls[2].arguments', 'messages[1].tool_calls[2].function.arguments'],
 ])('tells the part %s of a message in OpenAI’s spelling', (ours, theirs) => {
   expect(inChatWords(InvalidOptionError.of(ours, 'a text', 7))).toMatchObject({
     param: theirs,
@@ -102,6 +103,7 @@ const schema = { type: 'object' };
 const named = { json_schema: { name: 'a', schema } };
 
 it.each([
+  ['tools[2].name', {}, 'tools', 'tools[2].function.name'],
   ['tools[2].parameters.properties.a', {}, 'tools', 'tools[2].function.parameters.properties.a'],
   ['responseFormat.schema.items', {}, 'response_format', 'response_format.json_schema.schema.items'],
   [

@@ -126,7 +126,7 @@ export function parseFields<Entries extends v.ObjectEntries>(
   const result = v.safeParse(schema, fields, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  const param = v.getDotPath(issue) ?? 'body';
+  const param = v.getDotPath(issue)?.replaceAll(/\.(\d+)/g, '[$1]') ?? 'body';
   const expected = issue.expected ?? 'of another type';
   throw HttpError.invalid(
     param,
@@ -192,8 +192,10 @@ function invalid(param: string, message: string, code: string): HttpError {
 
 /** The part of an option by its name in the body: that of the longest name which begins it. */
 function respelled(place: string, names: PartNames): string | undefined {
-  const [, index = ''] = /^\w+\[(\d+)\]/.exec(place) ?? [];
-  const [longest] = Array.from(names, (pair) => pair.map((name) => name.replace('[]', `[${index}]`)))
+  const indexes = Array.from(place.matchAll(/\[\d+\]/g), ([index]) => index);
+  const fill = (name: string): string =>
+    name.split('[]').reduce((start, end, at) => start + (indexes[at - 1] ?? '[]') + end);
+  const [longest] = Array.from(names, (pair) => pair.map(fill))
     .filter(([ours = '']) => place.startsWith(ours) && /^(?:$|[.[])/.test(place.slice(ours.length)))
     .toSorted(([a = ''], [b = '']) => b.length - a.length);
   const [ours = '', theirs] = longest ?? [];

@@ -13,6 +13,11 @@ export const TOOL_NAMES = [
   ['toolChoice', 'tool_choice'],
   ['parallelToolCalls', 'parallel_tool_calls'],
 ] as const;
+/** And where a tool's fields are those of its `function`. */
+export const NESTED_TOOL_NAMES = [
+  ['tools[]', 'tools[].function'],
+  ['prompt[].toolCalls[].arguments', 'messages[].tool_calls[].function.arguments'],
+] as const;
 export const TOOL_FIELDS = TOOL_NAMES.map(([, name]) => name);
 
 /**
