@@ -118,6 +118,8 @@ export const modelInfo = v.object({
   vocabSize: count,
   /** Whether the model takes a list of chat messages as a prompt. */
   hasChatTemplate: v.boolean(),
+  /** Whether its template lets it think before it answers. Left out for an upstream. */
+  canThink: v.exactOptional(v.boolean()),
   /** `generation_config.json` merged over our own defaults; for an upstream, our own only. */
   generationDefaults,
 });

@@ -53,7 +53,8 @@ export class OllamaAnswer {
   }
 
   async whole(): Promise<object> {
-    if (this.#asked.isForLoad) return this.#loaded();
+    const { isFor } = this.#asked;
+    if (isFor) return this.#onlyTold(isFor);
     const result = resultIn(await this.#generation.results());
     const { reasoning, content, toolCalls } = answerOf(result);
     const whole = toolCalls.filter(isWhole);
@@ -63,9 +64,10 @@ export class OllamaAnswer {
   async stream(exchange: Exchange): Promise<void> {
     const stream = new EventStream(exchange, JSON_LINES);
     const open = (): void => stream.open((error) => stream.send(ollamaError(error)));
-    if (this.#asked.isForLoad) {
+    const { isFor } = this.#asked;
+    if (isFor) {
       open();
-      stream.send(this.#loaded());
+      stream.send(this.#onlyTold(isFor));
     } else {
       const calls = new WholeCalls();
       const send = (said: Said): void => stream.send({ ...this.#partOf(said), done: false });
@@ -84,8 +86,8 @@ export class OllamaAnswer {
     stream.close();
   }
 
-  #loaded(): object {
-    return { ...this.#partOf({ content: '' }), done: true, done_reason: 'load' };
+  #onlyTold(reason: string): object {
+    return { ...this.#partOf({ content: '' }), done: true, done_reason: reason };
   }
 
   #partOf(said: Said): object {

@@ -1,3 +1,4 @@
+import { keysOf } from '../../../src/batching/base/records.ts';
 import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import type { GenerationOptions } from '../../../src/protocol/generation.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
@@ -12,14 +13,16 @@ import {
   type OptionNames,
 } from '../../../src/protocol/openai/generation-request.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
-import { readTools } from '../../../src/protocol/openai/tools.ts';
+import { NESTED_TOOL_NAMES, readTools } from '../../../src/protocol/openai/tools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A request to `POST /api/chat` or `POST /api/generate`. */
 export interface OllamaRequest extends GenerationRequest {
-  /** Asks only that the model is there. */
-  readonly isForLoad: boolean;
+  /** Asks only that the model is there, or may go, which changes nothing here. */
+  readonly isFor?: 'load' | 'unload';
+  /** Whether it asks for a model that thinks. */
+  readonly thinks: boolean;
   /** The prompt for a model without a chat template. */
   readonly plainPrompt?: string;
 }
@@ -37,11 +40,25 @@ const OPTIONS: OptionNames = new Map([
   ['frequencyPenalty', 'frequency_penalty'],
 ]);
 
-/** How a model is run, which is the operator's choice here. */
-const RUNNER_OPTIONS =
-  'num_ctx num_batch num_gpu main_gpu num_thread num_keep numa low_vram f16_kv use_mmap use_mlock vocab_only draft_num_predict mirostat_tau mirostat_eta'.split(
-    ' ',
-  );
+/** Each option of Ollama's, by its type. Those that aren't among ours say how a model is run, which is the operator's choice here. */
+const TYPES = {
+  'an integer':
+    'num_predict top_k seed repeat_last_n mirostat num_ctx num_batch num_gpu main_gpu num_thread num_keep draft_num_predict',
+  'a number':
+    'temperature top_p min_p typical_p tfs_z repeat_penalty presence_penalty frequency_penalty mirostat_tau mirostat_eta',
+  'true or false': 'numa low_vram f16_kv use_mmap use_mlock vocab_only',
+  'a text, or a list of texts': 'stop',
+} as const;
+const TYPE_OF_OPTION = new Map(
+  keysOf(TYPES).flatMap((type) => TYPES[type].split(' ').map((name) => [name, type] as const)),
+);
+
+const HOLDS: Readonly<Record<keyof typeof TYPES, (value: unknown) => boolean>> = {
+  'an integer': Number.isInteger,
+  'a number': (value) => typeof value === 'number',
+  'true or false': (value) => typeof value === 'boolean',
+  'a text, or a list of texts': (value) => [value].flat().every((text) => typeof text === 'string'),
+};
 
 const NEUTRAL_OPTIONS: NeutralValues = { typical_p: [1], tfs_z: [1], mirostat: [0], repeat_last_n: [-1] };
 
@@ -52,7 +69,7 @@ const SHARED = ['model', 'stream', 'format', 'options', 'keep_alive', 'think', '
 const NAMES = new Map<string, string>([
   ...Array.from(OPTIONS, ([ours, theirs]) => [ours, `options.${theirs}`] as const),
   ['tools', 'tools'],
-  ['tools[].parameters', 'tools[].function.parameters'],
+  ...NESTED_TOOL_NAMES,
   ['responseFormat', 'format'],
   ['responseFormat.schema', 'format'],
 ]);
@@ -83,6 +100,11 @@ export function readOllamaGenerate(body: unknown): OllamaRequest {
     ...(prompt === '' ? [] : [{ role: 'user', content: prompt } as const]),
   ];
   const request = requestOf(fields, prompt === '' ? [] : chat, {});
+  if (raw && system !== '')
+    throw HttpError.invalid(
+      'system',
+      '`system` needs the chat template, which `raw: true` leaves out: put it into `prompt`, or leave out one of them.',
+    );
   if (raw) return { ...request, prompts: [prompt] };
   return system === '' ? { ...request, plainPrompt: prompt } : request;
 }
@@ -92,14 +114,20 @@ function requestOf(
   messages: readonly ChatMessage[],
   ofTools: GenerationOptions,
 ): OllamaRequest {
-  const { model, stream: isStream = true } = fields;
+  const { model, stream: isStream = true, keep_alive: keepAlive, think } = fields;
   if (model !== undefined && typeof model !== 'string')
     throw HttpError.expected('model', 'a text', textOf(model));
   if (typeof isStream !== 'boolean') throw HttpError.expected('stream', 'true or false', textOf(isStream));
+  for (const name of ['truncate', 'shift'])
+    if (typeof (fields[name] ?? true) !== 'boolean')
+      throw HttpError.expected(name, 'true or false', textOf(fields[name]));
+  checkKeepAlive(keepAlive);
+  const mayGo = keepAlive !== undefined && /^[^1-9]*$/.test(String(keepAlive));
   return {
     prompts: [messages],
     options: { ...readModelOptions(fields), ...ofTools },
-    isForLoad: messages.length === 0,
+    ...(messages.length === 0 && { isFor: mayGo ? 'unload' : 'load' }),
+    thinks: think !== undefined && think !== false && think !== 'none',
     hasPromptLogprobs: false,
     names: NAMES,
     model: nameOf(model),
@@ -115,17 +143,30 @@ export function nameOf(model: string | undefined): string | undefined {
   return model?.replace(/:latest$/, '');
 }
 
-function readModelOptions(fields: Fields): GenerationOptions {
-  const { options = {}, think } = fields;
+const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+
+/** A model stays as long as the server does. @throws HttpError 400 */
+export function checkKeepAlive(value: unknown): void {
+  if (value === undefined || typeof value === 'number') return;
+  if (typeof value === 'string' && value.length <= 100 && DURATION.test(value)) return;
+  throw HttpError.expected('keep_alive', 'a number of seconds, or a duration, such as 5m', textOf(value));
+}
+
+/** The options of a body, without those that are null. @throws HttpError 400 for an unknown one, and a value of another type. */
+export function readOllamaOptions(options: unknown = {}): Fields {
   if (!isRecord(options)) throw HttpError.expected('options', 'an object', textOf(options));
   const given = withoutNulls(options);
-  const known = [...OPTIONS.values(), ...RUNNER_OPTIONS, ...Object.keys(NEUTRAL_OPTIONS)];
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw HttpError.unknown(
-      `options.${unknown}`,
-      known.map((name) => `options.${name}`),
-    );
+  for (const [name, value] of Object.entries(given)) {
+    const type = TYPE_OF_OPTION.get(name);
+    const known = Array.from(TYPE_OF_OPTION.keys(), (each) => `options.${each}`);
+    if (!type) throw HttpError.unknown(`options.${name}`, known);
+    if (!HOLDS[type](value)) throw HttpError.expected(`options.${name}`, type, textOf(value));
+  }
+  return given;
+}
+
+function readModelOptions(fields: Fields): GenerationOptions {
+  const given = readOllamaOptions(fields['options']);
   // It limits a penalty, and without one nothing.
   const { repeat_last_n: _window, ...others } = given;
   const hasPenalty = (given['repeat_penalty'] ?? 1) !== 1;
@@ -141,7 +182,7 @@ function readModelOptions(fields: Fields): GenerationOptions {
       ...(stop !== undefined && { stop: typeof stop === 'string' ? [stop] : stop }),
       ...(format && { responseFormat: format }),
     },
-    readThink(think),
+    readThink(fields['think']),
   );
 }
 
@@ -164,35 +205,61 @@ function readOllamaMessage(index: number, message: unknown, before: readonly Cha
   const place = `messages[${index}]`;
   if (!isRecord(message))
     throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));
-  const { thinking, tool_name: toolName, name, tool_calls: calls, tool_call_id: given, ...rest } = message;
+  const { thinking, tool_name: toolName, name, tool_calls: calls, ...rest } = message;
   const isAnswer = message['role'] === 'tool';
-  const id = given ?? (isAnswer ? openCallOf(before, toolName ?? name) : undefined);
+  const field = toolName === undefined && name !== undefined ? 'name' : 'tool_name';
+  const id = isAnswer
+    ? (rest['tool_call_id'] ?? openCallOf(before, `${place}.${field}`, toolName ?? name))
+    : undefined;
   return readMessage(
     place,
     {
       ...rest,
+      ...(isAnswer && { tool_call_id: id }),
       ...(!isAnswer && name !== undefined && { name }),
-      ...(typeof thinking === 'string' && { reasoning_content: thinking }),
-      ...(Array.isArray(calls) && {
-        tool_calls: calls.map((call, at) => callOf(call, `call_${index}_${at}`)),
-      }),
-      ...(id !== undefined && { tool_call_id: id }),
+      ...(!isAnswer && toolName !== undefined && { tool_name: toolName }),
+      ...readThoughts(place, message['role'], thinking),
+      ...(calls !== undefined && { tool_calls: readCalls(`${place}.tool_calls`, calls, index) }),
     },
     { field: 'messages', textTypes: ['text'], ignored: new Set() },
   );
 }
 
-function openCallOf(before: readonly ChatMessage[], toolName: unknown): string | undefined {
-  const calls = before.flatMap(({ toolCalls = [] }) => toolCalls);
-  const answered = new Set(before.map(({ toolCallId }) => toolCallId));
-  const open = calls.filter(({ id }) => !answered.has(id));
-  return (open.find((call) => call.name === toolName) ?? open[0])?.id;
+/** @throws HttpError 400 */
+function readThoughts(place: string, role: unknown, thinking: unknown): Fields {
+  if (thinking === undefined || thinking === null || thinking === '') return {};
+  if (role !== 'assistant') return { thinking };
+  if (typeof thinking === 'string') return { reasoning_content: thinking };
+  throw HttpError.expected(`${place}.thinking`, 'a text', textOf(thinking));
 }
 
-/** Arguments are an object here, and JSON elsewhere. */
-function callOf(call: unknown, otherwise: string): unknown {
+/** The ID of the first call that has no answer, of this tool if one is named. @throws HttpError 400 */
+function openCallOf(before: readonly ChatMessage[], place: string, toolName: unknown): string {
+  const answered = new Set(before.map(({ toolCallId }) => toolCallId));
+  const open = before.flatMap(({ toolCalls = [] }) => toolCalls).filter(({ id }) => !answered.has(id));
+  const call = toolName === undefined ? open[0] : open.find(({ name }) => name === toolName);
+  if (call) return call.id;
+  throw HttpError.expected(place, 'the tool of a call before that has no answer yet', textOf(toolName));
+}
+
+function readCalls(place: string, calls: unknown, index: number): unknown {
+  return Array.isArray(calls)
+    ? calls.map((call, at) => callOf(`${place}[${at}]`, call, `call_${index}_${at}`))
+    : calls;
+}
+
+/** Arguments are an object here, and JSON elsewhere. @throws HttpError 400 */
+function callOf(place: string, call: unknown, otherwise: string): unknown {
   const { id, function: called } = isRecord(call) ? call : {};
   const { name, arguments: given = {} } = isRecord(called) ? called : {};
+  if (typeof name !== 'string')
+    throw HttpError.expected(
+      place,
+      'an object with a `function`, which has `name` and `arguments`',
+      textOf(call),
+    );
+  if (!isRecord(given) && typeof given !== 'string')
+    throw HttpError.expected(`${place}.function.arguments`, 'an object', textOf(given));
   const json = typeof given === 'string' ? given : JSON.stringify(given);
   return { id: typeof id === 'string' && id !== '' ? id : otherwise, function: { name, arguments: json } };
 }

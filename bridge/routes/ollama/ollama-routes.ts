@@ -4,7 +4,9 @@ import * as v from 'valibot';
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { EMBEDDER, type Embedding } from '../../../src/protocol/embedding.ts';
 import { positive, text } from '../../../src/protocol/openai/embeddings-request.ts';
+import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { parseBody } from '../../../src/protocol/openai/parse-body.ts';
+import type { ModelInfo } from '../../../src/protocol/models.ts';
 import { NoModelError } from '../../../src/protocol/errors/model.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { readUntypedJson } from '../../http/read-body.ts';
@@ -14,7 +16,14 @@ import { embed, modelOf } from '../encoder-routes.ts';
 import { generationRoute } from '../openai/generation-route.ts';
 import type { AskedGeneration } from '../openai/generation.ts';
 import { OllamaAnswer, ollamaError, writeMessage, writeResponse, type Write } from './ollama-answer.ts';
-import { nameOf, readOllamaChat, readOllamaGenerate, type OllamaRequest } from './ollama-request.ts';
+import {
+  checkKeepAlive,
+  nameOf,
+  readOllamaChat,
+  readOllamaGenerate,
+  readOllamaOptions,
+  type OllamaRequest,
+} from './ollama-request.ts';
 
 /** Clients ask for features by it. */
 const API_VERSION = '0.12.0';
@@ -23,13 +32,14 @@ const flag = v.optional(v.boolean('true or false'));
 
 const EMBED_FIELDS = {
   model: v.optional(text),
-  truncate: flag,
+  truncate: v.optional(v.boolean('true or false'), true),
   dimensions: positive,
   keep_alive: v.optional(v.unknown()),
   options: v.optional(v.unknown()),
 };
 const embedRequest = v.object({ ...EMBED_FIELDS, input: v.unknown() });
-const olderEmbedRequest = v.object({ ...EMBED_FIELDS, prompt: text });
+/** This endpoint cuts nothing by itself. */
+const olderEmbedRequest = v.object({ ...EMBED_FIELDS, truncate: flag, prompt: text });
 const showRequest = v.object({
   model: v.optional(text),
   name: v.optional(text),
@@ -42,6 +52,11 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
   const answerWith = (write: Write) => (given: AskedGeneration<OllamaRequest>) => {
     const { model } = serve.status();
     const { asked } = given;
+    if (asked.thinks && model?.canThink === false)
+      throw HttpError.invalid(
+        'think',
+        `\`${model.id}\` does not support thinking: leave \`think\` out, or pass false.`,
+      );
     const isPlain = asked.plainPrompt !== undefined && !model?.hasChatTemplate;
     const fitting = isPlain ? { ...asked, prompts: [asked.plainPrompt] } : asked;
     return new OllamaAnswer({ ...given, asked: fitting }, model?.id ?? '', write);
@@ -150,7 +165,7 @@ async function show(serve: TabserveClient, exchange: Exchange): Promise<void> {
   const encoder = encoders.find(({ id }) => id === asked) ?? (model ? undefined : encoders[0]);
   if (!encoder && !model) throw NoModelError.of();
   if (!encoder && model) exchange.checkModel(asked, model.id);
-  const capabilities = encoder ? ['embedding'] : await capabilitiesOf(serve, model?.hasChatTemplate ?? false);
+  const capabilities = encoder ? ['embedding'] : await capabilitiesOf(serve, model);
   const contextLength = encoder?.maxTokens ?? Math.min(model?.contextLength ?? 0, policy.maxContextLength);
   exchange.sendJson(200, {
     modelfile: '',
@@ -168,21 +183,36 @@ async function show(serve: TabserveClient, exchange: Exchange): Promise<void> {
 }
 
 /** Whether the model's template takes tools is known once it has rendered one. */
-async function capabilitiesOf(serve: TabserveClient, hasChatTemplate: boolean): Promise<readonly string[]> {
-  if (!hasChatTemplate) return ['completion'];
+async function capabilitiesOf(
+  serve: TabserveClient,
+  model: ModelInfo | undefined,
+): Promise<readonly string[]> {
+  if (!model?.hasChatTemplate) return ['completion'];
   const tools = [{ name: 'f', parameters: { type: 'object', properties: {} } }];
-  return serve.tokenizeChat([{ role: 'user', content: 'Hi' }], { tools }).then(
-    () => ['completion', 'tools'],
-    () => ['completion'],
+  const takesTools = await serve.tokenizeChat([{ role: 'user', content: 'Hi' }], { tools }).then(
+    () => true,
+    () => false,
   );
+  return ['completion', ...(takesTools ? ['tools'] : []), ...(model.canThink ? ['thinking'] : [])];
+}
+
+/** How a model is run changes no vector. @throws HttpError 400 */
+function checkRun({
+  keep_alive: keepAlive,
+  options,
+}: {
+  readonly keep_alive?: unknown;
+  readonly options?: unknown;
+}): void {
+  checkKeepAlive(keepAlive);
+  readOllamaOptions(options);
 }
 
 async function answerEmbed(serve: TabserveClient, exchange: Exchange): Promise<void> {
   const startedAtMs = performance.now();
-  const { model, input, truncate, dimensions } = parseBody(
-    embedRequest,
-    await readUntypedJson(exchange.request),
-  );
+  const asked = parseBody(embedRequest, await readUntypedJson(exchange.request));
+  checkRun(asked);
+  const { model, input, truncate, dimensions } = asked;
   const embeddings = await embed(serve, exchange, {
     model: nameOf(model),
     input,
@@ -198,10 +228,9 @@ async function answerEmbed(serve: TabserveClient, exchange: Exchange): Promise<v
 }
 
 async function answerOlderEmbed(serve: TabserveClient, exchange: Exchange): Promise<void> {
-  const { model, prompt, truncate, dimensions } = parseBody(
-    olderEmbedRequest,
-    await readUntypedJson(exchange.request),
-  );
+  const body = parseBody(olderEmbedRequest, await readUntypedJson(exchange.request));
+  checkRun(body);
+  const { model, prompt, truncate, dimensions } = body;
   const asked = { model: nameOf(model), input: prompt, options: { truncate, dimensions } };
   const [first] = await embed(serve, exchange, asked, 'prompt');
   exchange.sendJson(200, { embedding: [...(first?.embedding ?? [])] });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { AnswerPart } from '../../../src/client/index.ts';
+import { createModelInfo, createWorkerStatus } from '../../../src/worker/test-support.ts';
+import { answerWith, mountBridge } from '../../testing/test-support.ts';
 import { PlayedRoute } from '../../testing/played-tab.ts';
 import { ollamaRoutes } from './ollama-routes.ts';
 
@@ -22,6 +24,15 @@ const chat = (): Promise<PlayedRoute> =>
   play('/api/chat', { model: 'A:latest', messages: [{ role: 'user', content: 'Hello' }] });
 
 const called = (name: string) => ({ function: { name, arguments: { at: name } } });
+
+const callingWith = (calls: unknown) => ({
+  messages: [{ role: 'assistant', content: 'a', tool_calls: calls }],
+});
+
+/** A chat in which a tool has been called, and this is its answer. */
+const answersOf = (fields: object) => ({
+  messages: [...callingWith([called('f')]).messages, { role: 'tool', content: '7', ...fields }],
+});
 
 async function linesOf(answer: Promise<Response>): Promise<unknown[]> {
   const text = await (await answer).text();
@@ -113,6 +124,41 @@ describe("Ollama's chat", () => {
     expect(played.submittedIds).toEqual([]);
   });
 
+  it.each([0, '0', '0s'])('says that a model may go where it is kept for %j', async (keepAlive) => {
+    const played = await chat();
+    const lines = await linesOf(played.ask({ messages: [], keep_alive: keepAlive }));
+    expect(lines).toMatchObject([{ done: true, done_reason: 'unload' }]);
+  });
+
+  it('generates as much as there is room for where the limit is negative', async () => {
+    const played = await chat();
+    void played.ask({ options: { num_predict: -1 } }).catch(() => undefined);
+    expect((await played.submission()).options).not.toHaveProperty('maxNewTokens');
+  });
+
+  it.each([
+    [true, false, 400],
+    ['high', false, 400],
+    [false, false, 200],
+    ['none', false, 200],
+    [true, true, 200],
+    [true, undefined, 200],
+  ])(
+    'asked with think: %j, a model whose info says %j is answered with %d',
+    async (think, canThink, status) => {
+      const played = await chat();
+      const info = createModelInfo({ id: 'A', ...(canThink !== undefined && { canThink }) });
+      played.say({ type: 'status', status: createWorkerStatus({ state: 'ready', model: info }) });
+      const answer = await played.ask({ messages: [], stream: false, think });
+      expect([answer.status, await answer.json()]).toMatchObject([
+        status,
+        status === 200
+          ? { done: true }
+          : { error: expect.stringMatching(/^`A` does not support thinking: leave `think`/) },
+      ]);
+    },
+  );
+
   it.each([
     [{ format: 'json' }, { responseFormat: { type: 'json_object' } }],
     [{ format: { type: 'object' } }, { responseFormat: { type: 'json_schema', schema: { type: 'object' } } }],
@@ -124,10 +170,43 @@ describe("Ollama's chat", () => {
     expect((await played.submission()).options).toMatchObject(expected);
   });
 
-  it.each([
+  it.each<readonly [object, RegExp]>([
     [{ options: { mirostat: 2 } }, /`options\.mirostat`/],
     [{ options: { repeat_penalty: 1.1, repeat_last_n: 64 } }, /`options\.repeat_last_n`/],
     [{ options: { tempreature: 1 } }, /`options\.tempreature`.*temperature/],
+    ...['x', '3', {}, [], true, -1.5].map(
+      (limit) => [{ options: { num_predict: limit } }, /`options\.num_predict` to be an integer/] as const,
+    ),
+    [{ options: { num_ctx: 'abc' } }, /`options\.num_ctx` to be an integer/],
+    [{ options: { use_mmap: 1 } }, /`options\.use_mmap` to be true or false/],
+    [{ options: { temperature: 'hot' } }, /`options\.temperature` to be a number/],
+    [{ options: { stop: [5] } }, /`options\.stop` to be a text, or a list of texts/],
+    [{ keep_alive: 'abc' }, /`keep_alive` to be a number of seconds, or a duration, such as 5m/],
+    [{ keep_alive: '300' }, /`keep_alive`/],
+    [{ keep_alive: {} }, /`keep_alive`/],
+    [{ truncate: 'x' }, /`truncate` to be true or false/],
+    [{ shift: 5 }, /`shift` to be true or false/],
+    [
+      answersOf({ tool_name: 'WRONG' }),
+      /`messages\[1\]\.tool_name` to be the tool of a call before.*`WRONG`/,
+    ],
+    [answersOf({ name: 'WRONG' }), /`messages\[1\]\.name`.*`WRONG`/],
+    [{ messages: [{ role: 'tool', content: 'a' }] }, /`messages\[0\]\.tool_name`.*`nothing`/],
+    [callingWith(called('f')), /`messages\[0\]\.tool_calls` to be a list of calls/],
+    [callingWith('f'), /`messages\[0\]\.tool_calls`/],
+    [callingWith([{ function: {} }]), /`messages\[0\]\.tool_calls\[0\]` to be an object with a `function`/],
+    [
+      callingWith([{ function: { name: 'f', arguments: 5 } }]),
+      /`messages\[0\]\.tool_calls\[0\]\.function\.arguments`/,
+    ],
+    [
+      { messages: [{ role: 'assistant', content: 'a', thinking: 5 }] },
+      /`messages\[0\]\.thinking` to be a text/,
+    ],
+    [
+      { messages: [{ role: 'user', content: 'a', thinking: 'b' }] },
+      /`messages\[0\]\.thinking` isn't supported/,
+    ],
     [{ think: 'much' }, /`think`/],
     [{ messages: [{ role: 'user', content: 'Hi', images: ['x'] }] }, /`messages\[0\]\.images`/],
     [{ model: 'B' }, /Model `B`/],
@@ -172,4 +251,53 @@ describe("Ollama's generate", () => {
       ]);
     },
   );
+
+  it('refuses a system prompt without the template that would write it', async () => {
+    const played = await play('/api/generate', { prompt: 'Once', raw: true, system: 'Be brief.' });
+    const response = await played.ask({});
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({ error: expect.stringMatching(/^`system` needs the chat template/) }),
+    ]);
+  });
+});
+
+describe("Ollama's vectors", () => {
+  const embedding = { embedding: Float32Array.of(1, 0), numTokens: 2 };
+
+  async function embed(path: string, body: object) {
+    const { bridge, url } = await mountBridge();
+    const asked: object[] = [];
+    answerWith(bridge, (_, options) => {
+      asked.push(options);
+      return Promise.resolve(embedding);
+    });
+    const response = await fetch(url + path, { method: 'POST', body: JSON.stringify(body) });
+    return { asked, response };
+  }
+
+  it('are those of the beginning of a text that is too long, unless it may not be cut', async () => {
+    const { asked } = await embed('/api/embed', { input: 'a' });
+    expect(asked).toMatchObject([{ truncate: true }]);
+    const kept = await embed('/api/embed', { input: 'a', truncate: false });
+    expect(kept.asked).toMatchObject([{ truncate: false }]);
+  });
+
+  it.each([
+    [{ options: { foo: 1 } }, /`options\.foo`/],
+    [{ options: 'x' }, /`options` to be an object/],
+    [{ options: { num_ctx: 'abc' } }, /`options\.num_ctx`/],
+    [{ keep_alive: {} }, /`keep_alive`/],
+  ])('are refused for %j', async (body, error) => {
+    for (const [path, field] of [
+      ['/api/embed', 'input'],
+      ['/api/embeddings', 'prompt'],
+    ] as const) {
+      const { response } = await embed(path, { [field]: 'a', ...body });
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: expect.stringMatching(error) },
+      ]);
+    }
+  });
 });

@@ -24,6 +24,7 @@ import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
+import { canThink } from '../../text-generation/answers/answer-syntax.ts';
 import { dtypeNeeds, tooLarge } from '../../models/model-errors.ts';
 
 export type ReportProgress = (stage: StartStage) => void;
@@ -116,6 +117,7 @@ async function load(
     contextLength: config.contextLength,
     vocabSize: config.vocabSize,
     hasChatTemplate: tokenizer.chatTemplate !== undefined,
+    canThink: tokenizer.chatTemplate !== undefined && canThink(tokenizer.chatTemplate),
     generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
   };
   const { dtype, precision } = packed;

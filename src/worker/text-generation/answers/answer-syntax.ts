@@ -1,3 +1,4 @@
+import type { ChatTemplate } from '../../models/tokenizer/chat-template.ts';
 import { toolSyntaxOf, type ToolSyntax } from './tool-syntax.ts';
 
 /** The marks around a model's thoughts. */
@@ -42,6 +43,17 @@ export function answerSyntaxOf(prompt: WrittenPrompt): AnswerSyntax | undefined 
   const thinking = thinkingOf(prompt, marks);
   const tools = mayCall ? toolSyntaxOf(template, isToken) : undefined;
   return thinking === 'never' && !tools ? undefined : { thinking, marks, tools };
+}
+
+/** Whether a model may think before it answers. */
+export function canThink({ sourceFor }: Pick<ChatTemplate, 'sourceFor'>): boolean {
+  try {
+    const template = sourceFor(false);
+    return [THINK, MISTRAL_THINK].some(({ end }) => template.includes(end));
+  } catch {
+    // One that no Jinja could read is an error of each chat.
+    return false;
+  }
 }
 
 export function marksOf(syntax: AnswerSyntax | undefined): ThinkingMarks {

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+
+import { ChatTemplateError } from '../../../protocol/errors/model.ts';
+import { canThink } from './answer-syntax.ts';
+
+it.each([
+  ['{{ messages }}<think></think>', true],
+  ['{{ messages }}[THINK][/THINK]', true],
+  ['{{ messages }}', false],
+])('a model with the template %j can think, or not', (template, expected) => {
+  expect(canThink({ sourceFor: () => template })).toBe(expected);
+});
+
+it('a model whose template is broken can not think', () => {
+  const sourceFor = (): never => {
+    throw ChatTemplateError.broken('none is the default');
+  };
+  expect(canThink({ sourceFor })).toBe(false);
+});
