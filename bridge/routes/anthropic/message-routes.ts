@@ -5,7 +5,7 @@ import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../../tabs/served-model.ts';
 import { generationRoute } from '../openai/generation-route.ts';
 import { MessageAnswer, messageError } from './message-answer.ts';
-import { readMessagesRequest } from './messages-request.ts';
+import { readCountRequest, readMessagesRequest } from './messages-request.ts';
 
 const PATH = '/v1/messages';
 const INPUT = 'messages';
@@ -22,7 +22,7 @@ export function messageRoutes(serve: TabserveClient): readonly Route[] {
     }),
     workRoute(`${PATH}/count_tokens`, async (exchange) => {
       exchange.describeError = messageError;
-      const { messages, options, model, names } = readMessagesRequest(await readJson(exchange.request));
+      const { messages, options, model, names } = readCountRequest(await readJson(exchange.request));
       const { id } = await servedModel(serve, exchange.signal);
       exchange.checkModel(model, id);
       const { chatTemplateArguments, tools, continueFinalMessage = false } = options;

@@ -5,6 +5,7 @@ import { readContent, textOf } from '../../../src/protocol/openai/chat-messages.
 import { EFFORTS, withEffort } from '../../../src/protocol/openai/chat-options.ts';
 import { readFields, withoutNulls } from '../../../src/protocol/openai/fields.ts';
 import {
+  checkNeutral,
   readNeutralObject,
   readOptions,
   type GenerationRequest,
@@ -12,7 +13,7 @@ import {
 } from '../../../src/protocol/openai/generation-request.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { readOpenAiFormat } from '../../../src/protocol/openai/response-format.ts';
-import { readMessages, withoutHints } from './messages.ts';
+import { checkFields, readMessages } from './messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -34,15 +35,7 @@ const NAMES = new Map<string, string>([
 ]);
 
 /** Fields that only a service reads: the answer doesn't depend on them. */
-const IGNORED = [
-  'cache_control',
-  'diagnostics',
-  'inference_geo',
-  'service_tier',
-  'speed',
-  'user_profile_id',
-  'workspace_id',
-];
+const IGNORED = ['cache_control', 'diagnostics', 'inference_geo', 'speed', 'user_profile_id', 'workspace_id'];
 
 const KNOWN = [
   ...OPTIONS.values(),
@@ -53,6 +46,7 @@ const KNOWN = [
   'tools',
   'tool_choice',
   'metadata',
+  'service_tier',
   'thinking',
   'output_config',
   ...IGNORED,
@@ -64,21 +58,24 @@ export interface MessagesRequest extends GenerationRequest {
   readonly messages: readonly ChatMessage[];
 }
 
-/**
- * A request to `POST /v1/messages`, or to count its tokens. Without a limit the answer may fill the context. The worker checks the
- * values of generation options.
- *
- * @throws HttpError 400
- */
+/** A request to `POST /v1/messages`. The worker checks the values of generation options. @throws HttpError 400 */
 export function readMessagesRequest(body: unknown): MessagesRequest {
+  const asked = readCountRequest(body);
+  if (asked.options.maxNewTokens === undefined)
+    throw HttpError.expected('max_tokens', 'the most tokens of the answer', 'nothing');
+  return asked;
+}
+
+/** A request to `POST /v1/messages/count_tokens`, which needs no limit. @throws HttpError 400 */
+export function readCountRequest(body: unknown): MessagesRequest {
   const fields = readFields(withoutNulls(readFields(body)), KNOWN, PARTS);
-  const { model, stream: isStream = false, metadata } = fields;
+  const { model, stream: isStream = false } = fields;
   if (model !== undefined && typeof model !== 'string')
     throw HttpError.expected('model', 'a text', textOf(model));
   if (typeof isStream !== 'boolean') throw HttpError.expected('stream', 'true or false', textOf(isStream));
   const messages = [...readSystem(fields['system']), ...readMessages(fields['messages'])];
   const last = messages.at(-1);
-  const user = isRecord(metadata) ? metadata['user_id'] : undefined;
+  checkNeutral(fields, { service_tier: ['auto', 'standard_only'] });
   return {
     prompts: [messages],
     messages,
@@ -93,15 +90,30 @@ export function readMessagesRequest(body: unknown): MessagesRequest {
     model,
     numChoicesPerPrompt: 1,
     isStream,
-    user: typeof user === 'string' ? user : undefined,
+    user: readUser(fields['metadata']),
     usage: { isIncluded: false, isContinuous: false },
   };
 }
 
 function readSystem(system: unknown) {
   if (system === undefined || system === '') return [];
-  const content = Array.isArray(system) ? system.map(withoutHints) : system;
-  return [{ role: 'system', content: readContent('system', content, ['text']) } as const];
+  return [{ role: 'system', content: readContent('system', system, ['text']) } as const];
+}
+
+function readUser(metadata: unknown = {}): string | undefined {
+  if (!isRecord(metadata)) throw HttpError.expected('metadata', 'an object', textOf(metadata));
+  checkFields('metadata', metadata, ['user_id']);
+  const user = metadata['user_id'] ?? undefined;
+  if (user === undefined || typeof user === 'string') return user;
+  throw HttpError.expected('metadata.user_id', 'a text', textOf(user));
+}
+
+/** No model here knows a budget. */
+function checkThinking(thinking: Fields): void {
+  checkFields('thinking', thinking, ['type', 'budget_tokens', 'display']);
+  const { budget_tokens: budget = 0 } = thinking;
+  if (!Number.isInteger(budget))
+    throw HttpError.expected('thinking.budget_tokens', 'an integer', textOf(budget));
 }
 
 /** The options of sampling, and of the answer's shape and length. */
@@ -110,6 +122,9 @@ function readShape(fields: Fields): GenerationOptions {
   const kind = isRecord(thinking) ? thinking['type'] : thinking;
   if (kind !== undefined && kind !== 'enabled' && kind !== 'disabled' && kind !== 'adaptive')
     throw HttpError.expected('thinking.type', 'enabled, disabled or adaptive', textOf(kind));
+  if (isRecord(thinking)) checkThinking(thinking);
+  const { stop_sequences: stop = [] } = fields;
+  if (!Array.isArray(stop)) throw HttpError.expected('stop_sequences', 'a list of texts', textOf(stop));
   const { output_config: config } = fields;
   const format = isRecord(config) ? config['format'] : undefined;
   const { effort } = readNeutralObject(fields, 'output_config', {
@@ -132,6 +147,9 @@ function readTools({ tools = [], tool_choice: choice = { type: 'auto' } }: Field
     throw HttpError.expected('tool_choice.disable_parallel_tool_use', 'true or false', textOf(isSingle));
   const parallel = isSingle ? { parallelToolCalls: false } : {};
   if (type === 'auto') return read.length > 0 ? { tools: read, ...parallel } : {};
+  if (isRecord(choice)) checkFields('tool_choice', choice, ['type', 'name', 'disable_parallel_tool_use']);
+  if (read.length === 0 && (type === 'any' || type === 'tool'))
+    throw HttpError.expected('tool_choice', 'auto or none without `tools`', textOf(type));
   if (type === 'none') return read.length > 0 ? { tools: read, toolChoice: 'none' } : {};
   if (type === 'any') return { tools: read, toolChoice: 'required', ...parallel };
   if (type === 'tool' && typeof name === 'string') return { tools: read, toolChoice: { name }, ...parallel };

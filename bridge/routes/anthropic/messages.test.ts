@@ -30,6 +30,24 @@ async function refusalOf(body: object): Promise<unknown> {
   return { status: response.status, body: await response.json() };
 }
 
+const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} });
+const result = (id: string, fields: object = {}) => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content: '1',
+  ...fields,
+});
+const SAYS = { type: 'text', text: 'And?' };
+
+/** Calls, and the messages behind them. */
+const called = (calls: readonly unknown[], ...contents: unknown[]) => ({
+  messages: [
+    { role: 'user', content: 'Look' },
+    { role: 'assistant', content: calls },
+    ...contents.map((content) => ({ role: 'user', content })),
+  ],
+});
+
 const CHOICE = { text: '', generatedText: '', tokenIds: [7], seed: 1 };
 
 describe('a message', () => {
@@ -194,6 +212,60 @@ describe('a message', () => {
       responseFormat: { type: 'json_schema', schema: { type: 'object' } },
       chatTemplateArguments: { enable_thinking: false },
     });
+  });
+
+  it('takes the results of two calls in any order, and in two messages of one role', async () => {
+    const { input } = await submissionOf(called([use('1'), use('2')], [result('2')], [result('1'), SAYS]));
+    expect(input).toMatchObject([
+      {},
+      { toolCalls: [{ id: '1' }, { id: '2' }] },
+      { role: 'tool', toolCallId: '2' },
+      { role: 'tool', toolCallId: '1' },
+      { role: 'user', content: 'And?' },
+    ]);
+  });
+
+  it.each([
+    ['nothing behind a call', called([use('1')]), 'messages[1].content[0]'],
+    ['a text alone behind a call', called([use('1')], 'And?'), 'messages[1].content[0]'],
+    ['one result of two', called([use('1'), use('2')], [result('1')]), 'messages[1].content[1]'],
+    [
+      'two results of one',
+      called([use('1')], [result('1'), result('1')]),
+      'messages[2].content[1].tool_use_id',
+    ],
+    ['a result of another call', called([use('1')], [result('9')]), 'messages[2].content[0].tool_use_id'],
+    ['a result of no call', called([SAYS], [result('1')]), 'messages[2].content[0].tool_use_id'],
+    ['two calls of one ID', called([use('1'), use('1')], [result('1')]), 'messages[1].content[1].id'],
+    ['a text before a result', called([use('1')], [SAYS, result('1')]), 'messages[2].content[1]'],
+    ['one in the message before', called([use('1')], 'And?', [result('1')]), 'messages[3].content[0]'],
+    [
+      'a text for is_error',
+      called([use('1')], [result('1', { is_error: 'yes' })]),
+      'messages[2].content[0].is_error',
+    ],
+    ['a field of another block', called([use('1')], [result('1', { id: '2' })]), 'messages[2].content[0].id'],
+    ['an unknown field of a text', called([SAYS], [{ ...SAYS, foo: 1 }]), 'messages[2].content[0].foo'],
+    [
+      'thoughts that are none',
+      called([{ type: 'thinking', thinking: 5 }], 'And?'),
+      'messages[1].content[0].thinking',
+    ],
+    ['a field of a message', { messages: [{ role: 'user', content: 'a', foo: 1 }] }, 'messages[0].foo'],
+    ['a number for a user', { metadata: { user_id: 5 } }, 'metadata.user_id'],
+    ['a text for metadata', { metadata: 'a' }, 'metadata'],
+    ['an unknown tier', { service_tier: 'x' }, 'service_tier'],
+    ['one stop sequence', { stop_sequences: 'x' }, 'stop_sequences'],
+    ['no limit', { max_tokens: null }, 'max_tokens'],
+    ['a text for a budget', { thinking: { type: 'enabled', budget_tokens: 'x' } }, 'thinking.budget_tokens'],
+    ['an unknown field of thinking', { thinking: { type: 'enabled', effort: 'x' } }, 'thinking.effort'],
+    ['a choice without tools', { tool_choice: { type: 'any' } }, 'tool_choice'],
+  ])('refuses %s as Anthropic does, by the name that the client has sent', async (_, body, param) => {
+    expect(await refusalOf(body)).toMatchObject({
+      status: 400,
+      body: { error: { param, message: expect.stringContaining(`\`${param}\``) } },
+    });
+    expect(played.submittedIds).toEqual([]);
   });
 
   it.each([

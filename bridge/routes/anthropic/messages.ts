@@ -1,3 +1,4 @@
+import { shown } from '../../../src/batching/base/errors.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage, TextPart } from '../../../src/protocol/chat.ts';
@@ -6,47 +7,107 @@ import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+interface Block {
+  readonly at: string;
+  readonly block: Fields;
+}
+
+/** Messages of one role in a row. */
+interface Turn {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly blocks: Block[];
+}
+
 /** A chat as Anthropic's API writes it. Messages of one role in a row are one. @throws HttpError 400 naming the part. */
 export function readMessages(messages: unknown): readonly ChatMessage[] {
   if (!Array.isArray(messages) || messages.length === 0)
     throw HttpError.invalid('messages', 'Expected `messages` to be a list of at least one message.');
-  const read = messages.flatMap((message: unknown, index) => readMessage(`messages[${index}]`, message));
-  const joined: ChatMessage[] = [];
-  for (const message of read) {
-    const last = joined.at(-1);
-    if (last && last.role === message.role && last.role !== 'tool') joined.splice(-1, 1, join(last, message));
-    else joined.push(message);
+  const turns: Turn[] = [];
+  for (const [index, message] of messages.entries()) {
+    const turn = readTurn(`messages[${index}]`, message);
+    const last = turns.at(-1);
+    if (last?.role === turn.role) last.blocks.push(...turn.blocks);
+    else turns.push(turn);
   }
-  return joined;
+  const read = turns.flatMap(({ role, blocks }) =>
+    role === 'assistant' ? [answerOf(blocks)] : messagesOf(role, blocks),
+  );
+  checkResults(turns);
+  return read;
 }
 
-/** A block without the hints that change no answer. */
-export function withoutHints(block: unknown): unknown {
-  if (!isRecord(block)) return block;
-  const { cache_control: _hint, citations: _none, ...rest } = block;
-  return rest;
-}
-
-function readMessage(place: string, message: unknown): readonly ChatMessage[] {
+function readTurn(place: string, message: unknown): Turn {
   if (!isRecord(message))
     throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));
   const { role, content } = message;
+  checkFields(place, message, ['role', 'content']);
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw HttpError.expected(`${place}.role`, 'user, assistant or system', textOf(role));
-  if (typeof content === 'string') return [{ role, content }];
-  if (!Array.isArray(content))
-    throw HttpError.expected(`${place}.content`, 'a text, or a list of blocks', textOf(content));
-  const blocks = content.map((block: unknown, index) => {
-    const at = `${place}.content[${index}]`;
-    if (isRecord(block)) return { at, block };
-    throw HttpError.expected(at, 'an object with a `type`', textOf(block));
-  });
-  return role === 'assistant' ? [answerOf(blocks)] : messagesOf(role, blocks);
+  const at = `${place}.content`;
+  if (typeof content === 'string')
+    return { role, blocks: content === '' ? [] : [{ at, block: { type: 'text', text: content } }] };
+  if (!Array.isArray(content)) throw HttpError.expected(at, 'a text, or a list of blocks', textOf(content));
+  return { role, blocks: content.map((block: unknown, index) => readBlock(`${at}[${index}]`, block)) };
 }
 
-interface Block {
-  readonly at: string;
-  readonly block: Fields;
+/** The fields of each kind of block. Hints for caches, citations and callers change no answer. */
+const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['text', 'cache_control', 'citations']],
+  ['tool_use', ['id', 'name', 'input', 'cache_control', 'caller']],
+  ['tool_result', ['tool_use_id', 'content', 'is_error', 'cache_control']],
+  ['thinking', ['thinking', 'signature']],
+  ['redacted_thinking', ['data']],
+]);
+
+function readBlock(at: string, block: unknown): Block {
+  if (!isRecord(block)) throw HttpError.expected(at, 'an object with a `type`', textOf(block));
+  const known = FIELDS.get(block['type']);
+  if (known) checkFields(at, block, ['type', ...known]);
+  return { at, block };
+}
+
+/** @throws HttpError 400 for a field that isn't known. */
+export function checkFields(place: string, fields: Fields, known: readonly string[]): void {
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw HttpError.unknown(`${place}.${unknown}`, known);
+}
+
+/** The results of an answer's calls are the beginning of the next message, one for each. @throws HttpError 400 */
+function checkResults(turns: readonly Turn[]): void {
+  const ids = new Set<unknown>();
+  let open = new Map<unknown, string>();
+  for (const { role, blocks } of [...turns, { role: 'user', blocks: [] }]) {
+    if (role === 'user') closeCalls(open, blocks);
+    for (const [id, at] of open)
+      throw HttpError.invalid(
+        at,
+        `\`${at}\` has no result: begin the next message with a tool_result for \`${shown(id)}\`.`,
+      );
+    const calls = blocks.filter(({ block }) => block['type'] === 'tool_use');
+    for (const { at, block } of calls) {
+      if (ids.has(block['id'])) throw HttpError.expected(`${at}.id`, 'an ID of its own', textOf(block['id']));
+      ids.add(block['id']);
+    }
+    open = new Map(calls.map(({ at, block }) => [block['id'], at]));
+  }
+}
+
+/** Removes the calls that have a result here. */
+function closeCalls(open: Map<unknown, string>, blocks: readonly Block[]): void {
+  let hasText = false;
+  for (const { at, block } of blocks) {
+    if (block['type'] !== 'tool_result') {
+      hasText = true;
+      continue;
+    }
+    const { tool_use_id: id } = block;
+    if (hasText)
+      throw HttpError.invalid(at, `\`${at}\` stands behind a text: put the results of tools first.`);
+    if (!open.delete(id)) {
+      const expected = 'the ID of a tool_use in the message before that has no other result';
+      throw HttpError.expected(`${at}.tool_use_id`, expected, textOf(id));
+    }
+  }
 }
 
 function answerOf(blocks: readonly Block[]): ChatMessage {
@@ -54,7 +115,7 @@ function answerOf(blocks: readonly Block[]): ChatMessage {
   const toolCalls: ToolCall[] = [];
   let reasoning = '';
   for (const { at, block } of blocks) {
-    if (block['type'] === 'thinking' && typeof block['thinking'] === 'string') reasoning += block['thinking'];
+    if (block['type'] === 'thinking') reasoning += readText(`${at}.thinking`, block['thinking']);
     else if (block['type'] === 'tool_use') toolCalls.push(callOf(at, block));
     // Only Anthropic's models can read it.
     else if (block['type'] !== 'redacted_thinking') parts.push(partOf(at, block));
@@ -72,7 +133,7 @@ function messagesOf(role: 'user' | 'system', blocks: readonly Block[]): readonly
   const parts: TextPart[] = [];
   const results: ChatMessage[] = [];
   for (const { at, block } of blocks) {
-    if (block['type'] === 'tool_result') results.push(resultOf(at, block));
+    if (role === 'user' && block['type'] === 'tool_result') results.push(resultOf(at, block));
     else parts.push(partOf(at, block));
   }
   return parts.length > 0 || results.length === 0
@@ -92,8 +153,12 @@ function partOf(at: string, block: Fields): TextPart {
       at,
       `\`${at}\` is of type \`${textOf(type)}\`: only text and tools are supported here.`,
     );
-  if (typeof text !== 'string') throw HttpError.expected(`${at}.text`, 'a text', textOf(text));
-  return { type, text };
+  return { type, text: readText(`${at}.text`, text) };
+}
+
+function readText(place: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw HttpError.expected(place, 'a text', textOf(value));
 }
 
 function callOf(at: string, { id, name, input = {} }: Fields): ToolCall {
@@ -102,28 +167,16 @@ function callOf(at: string, { id, name, input = {} }: Fields): ToolCall {
   throw HttpError.expected(at, 'an object with `id`, `name` and `input`');
 }
 
-function resultOf(at: string, { tool_use_id: id, content = '' }: Fields): ChatMessage {
-  if (typeof id !== 'string')
-    throw HttpError.expected(`${at}.tool_use_id`, 'the ID of a call before', textOf(id));
-  const blocks = Array.isArray(content) ? content.map(withoutHints) : content;
-  const isEmpty = Array.isArray(blocks) && blocks.length === 0;
+function resultOf(
+  at: string,
+  { tool_use_id: id, content = '', is_error: isError = false }: Fields,
+): ChatMessage {
+  if (typeof isError !== 'boolean')
+    throw HttpError.expected(`${at}.is_error`, 'true or false', textOf(isError));
+  const isEmpty = Array.isArray(content) && content.length === 0;
   return {
     role: 'tool',
-    content: isEmpty ? '' : readContent(`${at}.content`, blocks, ['text']),
-    toolCallId: id,
-  };
-}
-
-function join(first: ChatMessage, second: ChatMessage): ChatMessage {
-  const parts = [first, second].flatMap(({ content }): readonly TextPart[] =>
-    typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? []),
-  );
-  const toolCalls = [...(first.toolCalls ?? []), ...(second.toolCalls ?? [])];
-  const reasoning = (first.reasoning ?? '') + (second.reasoning ?? '');
-  return {
-    role: first.role,
-    ...((parts.length > 0 || toolCalls.length === 0) && { content: contentOf(parts) }),
-    ...(reasoning !== '' && { reasoning }),
-    ...(toolCalls.length > 0 && { toolCalls }),
+    content: isEmpty ? '' : readContent(`${at}.content`, content, ['text']),
+    toolCallId: readText(`${at}.tool_use_id`, id),
   };
 }

@@ -121,8 +121,7 @@ function requestOf(
   for (const name of ['truncate', 'shift'])
     if (typeof (fields[name] ?? true) !== 'boolean')
       throw HttpError.expected(name, 'true or false', textOf(fields[name]));
-  checkKeepAlive(keepAlive);
-  const mayGo = keepAlive !== undefined && /^[^1-9]*$/.test(String(keepAlive));
+  const mayGo = mayGoAfter(keepAlive);
   return {
     prompts: [messages],
     options: { ...readModelOptions(fields), ...ofTools },
@@ -145,11 +144,13 @@ export function nameOf(model: string | undefined): string | undefined {
 
 const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
-/** A model stays as long as the server does. @throws HttpError 400 */
-export function checkKeepAlive(value: unknown): void {
-  if (value === undefined || typeof value === 'number') return;
-  if (typeof value === 'string' && value.length <= 100 && DURATION.test(value)) return;
-  throw HttpError.expected('keep_alive', 'a number of seconds, or a duration, such as 5m', textOf(value));
+/** Whether a model is kept for no time. Here it stays as long as the server does. @throws HttpError 400 */
+export function mayGoAfter(keepAlive: unknown): boolean {
+  if (keepAlive === undefined) return false;
+  if (typeof keepAlive === 'number') return keepAlive === 0;
+  if (typeof keepAlive === 'string' && keepAlive.length <= 100 && DURATION.test(keepAlive))
+    return !/[1-9]/.test(keepAlive);
+  throw HttpError.expected('keep_alive', 'a number of seconds, or a duration, such as 5m', textOf(keepAlive));
 }
 
 /** The options of a body, without those that are null. @throws HttpError 400 for an unknown one, and a value of another type. */

@@ -17,7 +17,7 @@ import { generationRoute } from '../openai/generation-route.ts';
 import type { AskedGeneration } from '../openai/generation.ts';
 import { OllamaAnswer, ollamaError, writeMessage, writeResponse, type Write } from './ollama-answer.ts';
 import {
-  checkKeepAlive,
+  mayGoAfter,
   nameOf,
   readOllamaChat,
   readOllamaGenerate,
@@ -204,7 +204,7 @@ function checkRun({
   readonly keep_alive?: unknown;
   readonly options?: unknown;
 }): void {
-  checkKeepAlive(keepAlive);
+  mayGoAfter(keepAlive);
   readOllamaOptions(options);
 }
 

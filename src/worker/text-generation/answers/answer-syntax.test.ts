@@ -11,9 +11,10 @@ it.each([
   expect(canThink({ sourceFor: () => template })).toBe(expected);
 });
 
+function sourceOfBroken(): never {
+  throw ChatTemplateError.broken('none is the default');
+}
+
 it('a model whose template is broken can not think', () => {
-  const sourceFor = (): never => {
-    throw ChatTemplateError.broken('none is the default');
-  };
-  expect(canThink({ sourceFor })).toBe(false);
+  expect(canThink({ sourceFor: sourceOfBroken })).toBe(false);
 });
