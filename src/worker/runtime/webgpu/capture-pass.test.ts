@@ -45,7 +45,7 @@ class Pass {
 }
 
 describe('a captured pass', () => {
-  it('replays its commands with the captured uniforms, even after their buffer was overwritten', async () => {
+  it('replays its dispatches with the captured uniforms, even after their buffer was overwritten, and no clear', async () => {
     const pass = new Pass();
     const captured = await capturePass(pass.gpu.device, () => pass.run(3));
     const first = [...pass.gpu.submitted];
@@ -54,7 +54,7 @@ describe('a captured pass', () => {
       `multiply (${pass.result.name}, 3) on 3 x 2 x 1`,
     ]);
     await pass.run(5);
-    expect(pass.replayed(captured)).toEqual(first);
+    expect(pass.replayed(captured)).toEqual(first.slice(1));
   });
 
   it('keeps the uniforms of each dispatch, even if all dispatches shared one buffer', async () => {
@@ -63,8 +63,9 @@ describe('a captured pass', () => {
       await pass.run(3);
       await pass.run(4);
     });
-    expect(pass.replayed(captured)).toEqual(pass.gpu.submitted.slice(0, 4));
-    expect(pass.gpu.submitted[3]).toContain(', 4) on 4');
+    const dispatches = pass.gpu.submitted.filter((command) => !command.startsWith('clear'));
+    expect(pass.replayed(captured)).toEqual(dispatches);
+    expect(dispatches[1]).toContain(', 4) on 4');
   });
 
   it('keeps that part of a uniform buffer that a dispatch is bound to', async () => {

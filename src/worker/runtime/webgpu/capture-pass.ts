@@ -32,6 +32,9 @@ const UNIFORM_ALIGNMENT = 256;
  *
  * onnxruntime-web's own graph capture would leave out the sampler, and it accepts only tensors that it allocated itself.
  *
+ * Clears are left out, as in that capture: onnxruntime-web clears a buffer when it hands it out again, so that no kernel sees what an
+ * earlier run left there. About one a dispatch, each ends a compute pass.
+ *
  * @param run Nothing else may use the device until this resolves.
  * @returns `undefined` if the pass can't be replayed: it read data back, or uploaded data of this run.
  */
@@ -112,10 +115,6 @@ class PassCapture {
 
   #watchEncoder(encoder: GPUCommandEncoder): void {
     this.#watch(encoder, 'beginComputePass', (pass) => this.#watchPass(pass));
-    this.#watch(encoder, 'clearBuffer', (_, buffer, offset, size) => {
-      this.#keep(buffer);
-      this.#steps.push({ encode: (again) => again.clearBuffer(buffer, offset, size) });
-    });
     this.#watch(encoder, 'copyBufferToBuffer', (_, ...copied) => {
       const [source, , target] = copied;
       if (target.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;

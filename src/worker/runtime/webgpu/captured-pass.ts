@@ -1,6 +1,6 @@
 export type Launch = (pass: GPUComputePassEncoder) => void;
 
-/** A clear or a copy, which is encoded between compute passes. */
+/** A copy, which is encoded between compute passes. */
 export interface Transfer {
   readonly encode: (encoder: GPUCommandEncoder) => void;
 }
