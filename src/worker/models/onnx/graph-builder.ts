@@ -36,6 +36,9 @@ const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
   { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
 ];
 
+/** Pairs of a head that `GroupQueryAttention` turns at least, and multiples of them alone. */
+const FEWEST_PAIRS = 8;
+
 /** A forward pass for onnxruntime-web in the making. One graph with free B and S serves prefill and decode. */
 export class GraphBuilder {
   readonly nodes = new OnnxNodes();
@@ -47,8 +50,10 @@ export class GraphBuilder {
   /** Values in a row of the logits, or of what an encoder outputs. */
   #outputWidth = 0;
   readonly #states: (TokenState | FixedState)[] = [];
+  readonly #contextLength: number;
 
-  constructor({ attention, ...target }: GraphTarget) {
+  constructor({ attention, contextLength, ...target }: GraphTarget) {
+    this.#contextLength = contextLength;
     this.#precision = target.layout.precision;
     this.weights = new GraphWeights(this.nodes, target);
     this.#attention = attention;
@@ -73,7 +78,8 @@ export class GraphBuilder {
       return;
     }
     const { query, key, value } = unrotated(qkv);
-    const tables = rotary ? [rotary.cos, rotary.sin] : [];
+    const { cos, sin } = rotary ?? (key === '' && headSize % 16 === 0 ? this.#unturned() : {});
+    const tables = cos !== undefined && sin !== undefined ? [cos, sin] : [];
     const [pastKey, pastValue] = [GRAPH_IO.past.key(layer), GRAPH_IO.past.value(layer)];
     this.nodes.addFused(
       'GroupQueryAttention',
@@ -87,6 +93,23 @@ export class GraphBuilder {
         ...(window !== undefined && { local_window_size: { int: window } }),
       },
     );
+  }
+
+  /**
+   * Tables that turn nothing. `GroupQueryAttention` writes joined keys and values to the cache in the dispatch that turns them; without
+   * tables, it takes one dispatch to part them from the queries and another one to write them.
+   */
+  #unturned(): Pick<RotaryTables, 'cos' | 'sin'> {
+    const dims = [this.#contextLength, FEWEST_PAIRS] as const;
+    const values = new Float32Array(this.#contextLength * FEWEST_PAIRS);
+    return {
+      cos: this.weights.constant(
+        'unturned_cos',
+        values.map(() => 1),
+        ...dims,
+      ),
+      sin: this.weights.constant('unturned_sin', values, ...dims),
+    };
   }
 
   /** @returns The number of a layer that keeps state of a fixed size of each row. */

@@ -62,13 +62,14 @@ export class GraphWeights {
     return [...this.#initializers.values()];
   }
 
-  /** [.., in] x the `conv1d` matrix [in, out] */
-  multiply(input: string, weight: string, output: string): void {
+  /** [tokens, in] x the `conv1d` matrix [in, out], plus the bias ('' for none) */
+  multiply(input: string, weight: string, output: string, bias = ''): void {
     const [block] = this.#blocksOf(weight);
     if (!block) return;
     const bits = bitsOf(block);
-    if (bits) this.#multiplyQuantized(input, block, bits, output);
-    else this.#nodes.add('MatMul', [input, block.name], [output]);
+    if (bits) this.#multiplyQuantized(input, block, bits, output, bias);
+    else if (bias === '') this.#nodes.add('MatMul', [input, block.name], [output]);
+    else this.#nodes.add('Gemm', [input, block.name, bias], [output]);
   }
 
   /** ids [B, S] -> rows of the embedding [B, S, width] */

@@ -42,8 +42,6 @@ class GraphWriter {
   readonly #program: Program;
   readonly #graph: GraphBuilder;
   readonly #contextLength: number;
-  /** Whether tokens are rows of [B * S, width], as products with `linear` matrices take them. Else they are [B, S, width]. */
-  readonly #isByRows: boolean;
   /** The first operation that reads a value. */
   readonly #readers = new Map<Value, Op>();
   /** Names of values in the graph, where they have another one than in the program. */
@@ -62,7 +60,6 @@ class GraphWriter {
     this.#program = program;
     this.#graph = new GraphBuilder(target);
     this.#contextLength = target.contextLength;
-    this.#isByRows = program.ops.some((op) => op.kind === 'linear' && op.weights[0].role === 'linear');
     for (const op of program.ops.toReversed()) for (const input of op.inputs) this.#readers.set(input, op);
   }
 
@@ -142,18 +139,13 @@ class GraphWriter {
   }
 
   #linear({ inputs: [input], outputs, weights: [matrix, bias] }: Linear): void {
-    const { nodes, weights } = this.#graph;
+    const { weights } = this.#graph;
     const name = moduleOf(matrix);
     const isLater = bias && this.#readerAdds(outputs[0]);
     const added = bias && !isLater ? bias.name : '';
     if (isLater) this.#biases.set(outputs[0], bias.name);
-    if (matrix.role === 'linear') {
-      weights.project(this.#nameOf(input), matrix.name, name, added);
-    } else {
-      const product = added === '' ? name : `${name}.product`;
-      weights.multiply(this.#nameOf(input), matrix.name, product);
-      if (added !== '') nodes.add('Add', [product, added], [name]);
-    }
+    if (matrix.role === 'linear') weights.project(this.#nameOf(input), matrix.name, name, added);
+    else weights.multiply(this.#nameOf(input), matrix.name, name, added);
     const named = this.#forReader(outputs[0], name);
     for (const output of outputs) this.#names.set(output, named);
   }
@@ -210,8 +202,8 @@ class GraphWriter {
     return this.#graph.weights.constant(`value_${value}`, Float32Array.of(value));
   }
 
+  /** Tokens are rows of [B * S, width], as products that add a bias take them. */
   #toRows(value: Value): void {
-    if (!this.#isByRows) return;
     this.#graph.flatten(this.#nameOf(value), value.width, `${value.name}.rows`);
     this.#names.set(value, `${value.name}.rows`);
   }
@@ -219,7 +211,7 @@ class GraphWriter {
   /** Attention takes tokens as [B, S, width]. Returns the name of those. */
   #forReader(value: Value, name: string): string {
     const reader = this.#readers.get(value)?.kind;
-    if (!this.#isByRows || (reader !== 'rotary' && reader !== 'attend')) return name;
+    if (reader !== 'rotary' && reader !== 'attend') return name;
     this.#graph.unflatten(name, `${name}.batch`);
     return `${name}.batch`;
   }
