@@ -19,12 +19,12 @@ export type CapturedPass = ReturnType<typeof replayOf>;
 
 /**
  * @param buffers All buffers of the pass. The caller has called `watchDestruction` for each.
- * @param uniforms Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes.
+ * @param own Copies of this pass's uniforms, as onnxruntime-web reuses its own uniform buffers for other passes, and results of ours.
  */
 export function replayOf(
   commands: readonly (Dispatch | Transfer)[],
   buffers: ReadonlySet<GPUBuffer>,
-  uniforms: GPUBuffer | undefined,
+  own: readonly GPUBuffer[],
 ) {
   return {
     /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
@@ -50,7 +50,9 @@ export function replayOf(
       pass?.end();
     },
 
-    destroy: () => uniforms?.destroy(),
+    destroy(): void {
+      for (const buffer of own) buffer.destroy();
+    },
   };
 }
 
