@@ -131,8 +131,9 @@ function tokenIdsOf(choice: string, index: number, tokenizer: Tokenizer): readon
   for (const text of [choice, `\n${choice}`]) {
     const tokenIds = tokenizer.encode(text, false);
     const spellings = tokenIds.map((tokenId) => [...(tokenizer.vocabulary.bytesOf(tokenId) ?? [])]);
-    for (let from = tokenIds.length - 1; from >= 0; from -= 1)
-      if (String(spellings.slice(from).flat()) === String(bytes)) return tokenIds.slice(from);
+    let from = tokenIds.length;
+    for (let length = 0; from > 0 && length < bytes.length; length += spellings[from]?.length ?? 0) from -= 1;
+    if (String(spellings.slice(from).flat()) === String(bytes)) return tokenIds.slice(from);
   }
   throw ResponseFormatUnsupportedError.of(
     `responseFormat.choices[${index}]`,
