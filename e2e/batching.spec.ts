@@ -1,8 +1,8 @@
 import { requireEnvironment } from './support/environment.ts';
-import { reference } from './support/reference.ts';
-import { requestsOf, sequenceOf } from './support/sequence-of-events.ts';
+import { eosTokenId, reference } from './support/reference.ts';
 import { openAdvanced, type TextRequest } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import type { ClientUpdate } from '../src/client/index.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
 import type { Browser } from 'playwright/test';
 
@@ -382,4 +382,26 @@ async function generateWithCancellations(
       ),
     ),
   );
+}
+
+/** One greedy request per length, with the reference prompts in order. None of them ends before its length. */
+function requestsOf(...lengths: readonly number[]): TextRequest[] {
+  return lengths.map((maxNewTokens, index) => ({
+    prompt: reference.prompts[index]?.prompt ?? '',
+    options: { temperature: 0, maxNewTokens, logitBias: { [eosTokenId]: -100 } },
+  }));
+}
+
+/** Starts and ends of requests in order, as `started A, finished A`. A is the first reference prompt. */
+function sequenceOf(updates: readonly ClientUpdate[]): string {
+  const letters = new Map<string, string>();
+  const events = updates.flatMap((update) => {
+    if (update.type === 'submitted') {
+      const index = reference.prompts.findIndex(({ prompt }) => prompt === update.input);
+      letters.set(update.requestId, 'ABCDEFGHI'[index] ?? '?');
+    }
+    if (['submitted', 'accepted', 'chunk'].includes(update.type)) return [];
+    return [`${update.type} ${letters.get(update.requestId) ?? '?'}`];
+  });
+  return events.join(', ');
 }

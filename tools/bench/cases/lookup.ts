@@ -6,7 +6,7 @@ import { loadedOf, openReady } from '../open-ready.ts';
 import { loadSmollm2, startSmollm2Hub } from '../smollm2.ts';
 import { measurePages } from '../with-pages.ts';
 import { knobsOf } from './engine-requests.ts';
-import { CHATS, REWRITING } from './lookup-prompts.ts';
+import prompts from '../../reference/fixtures/bench-lookup-prompts.json' with { type: 'json' };
 import { play } from './play-in-page.ts';
 
 export const bench: BenchCase = {
@@ -14,9 +14,7 @@ export const bench: BenchCase = {
   rounds: 1,
   choices: { precision: ['q8', 'fp32'] },
   async run(chosen, measure) {
-    const hub = await startSmollm2Hub();
-    await using hubs = new AsyncDisposableStack();
-    hubs.defer(hub.close);
+    await using hub = await startSmollm2Hub();
     await measurePages(
       chosen,
       { policy: contentSecurityPolicy([hub.url]) },
@@ -29,8 +27,8 @@ export const bench: BenchCase = {
           adapter: `${backend.name} ${backend.precision} (${backend.adapter})`,
           note: 'Greedy, at most 96 new tokens each. Prefix caching is off.',
           groups: [
-            groupOf(page, 'Forty texts to rewrite', REWRITING, chosen),
-            groupOf(page, 'Forty chats', CHATS, chosen),
+            groupOf(page, 'Forty texts to rewrite', prompts.rewriting, chosen),
+            groupOf(page, 'Forty chats', prompts.chats, chosen),
           ],
         };
       },
@@ -39,10 +37,12 @@ export const bench: BenchCase = {
   },
 };
 
-function groupOf(page: Page, caption: string, prompts: readonly string[], { isShort }: Chosen): Group {
-  const requests = prompts
-    .slice(0, isShort ? 2 : prompts.length)
-    .map((prompt) => ({ prompt, options: { temperature: 0, maxNewTokens: isShort ? 8 : 96 } }));
+function groupOf(page: Page, caption: string, questions: readonly string[], { isShort }: Chosen): Group {
+  const options = { temperature: 0, maxNewTokens: isShort ? 8 : 96 };
+  const requests = questions.slice(0, isShort ? 2 : Infinity).map((question) => ({
+    prompt: `<|im_start|>user\n${question}<|im_end|>\n<|im_start|>assistant\n`,
+    options,
+  }));
   const measure = (maxBatchSize: number, promptLookup: boolean): Promise<Samples> => {
     const knobs = { ...knobsOf('continuous', maxBatchSize), batchWaitTimeoutMs: 0, promptLookup };
     return play(page, { knobs, requests, leastMs: 0 });

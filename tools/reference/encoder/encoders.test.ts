@@ -7,7 +7,8 @@ import { rerankTask } from '../../../src/worker/embedding/rerank-task.ts';
 import type { EncoderRow } from '../../../src/worker/runtime/encoder-inputs.ts';
 import { ReferenceExecutor, weightsOf } from '../../../src/worker/testing/reference-executor.ts';
 import { CPU, folderOf, packModel } from '../run-model.ts';
-import { loadEncoderInNode } from './load-encoder.ts';
+import { memoryFile } from '../../../src/worker/models/formats/checkpoint-files.ts';
+import { loadEncoder } from '../../../src/worker/runtime/encoder/load-encoder.ts';
 import type { LoadedEncoder } from '../../../src/worker/runtime/encoder/loaded-encoder.ts';
 import type { Embedding, Ranking } from '../../../src/protocol/embedding.ts';
 import reference from '../fixtures/encoders-reference.json' with { type: 'json' };
@@ -219,3 +220,18 @@ describe('a cross-encoder on the CPU', () => {
     expect(await answer(rerankTask, model, input, { truncate: true })).toMatchObject({ numTokens: 128 });
   });
 });
+
+async function loadEncoderInNode(
+  id: string,
+  read: (name: string) => Uint8Array | undefined,
+  dtype: 'fp32' | 'q8' = 'fp32',
+): Promise<LoadedEncoder> {
+  const open = (name: string) => {
+    const bytes = read(name);
+    return Promise.resolve(bytes && memoryFile(name, bytes));
+  };
+  const { tokenizer, packed } = await packModel({ open }, dtype, CPU);
+  if (!packed.model.encoder) throw new TypeError(`${id} generates`);
+  const encoder = await loadEncoder(id, packed.model.encoder, tokenizer, packed, CPU);
+  return { ...encoder, deviceBytes: packed.packed.size };
+}
