@@ -85,6 +85,12 @@ export interface BridgeOptions
    * @internal
    */
   readonly localModels?: readonly LocalModel[] | undefined;
+  /**
+   * Whether the server opens the page itself.
+   *
+   * @internal
+   */
+  readonly isHeadless?: boolean | undefined;
   /** Gets each answered request. */
   readonly log?: ((entry: LogEntry) => void) | undefined;
 }
@@ -142,6 +148,7 @@ export class Bridge {
     maxUploadBytes = MAX_UPLOAD_BYTES,
     upstream,
     localModels = [],
+    isHeadless = false,
     log = () => undefined,
   }: BridgeOptions) {
     this.headElements = [
@@ -155,7 +162,7 @@ export class Bridge {
     this.#guard = new Guard({ host, allowedOrigins, allowsAdmin });
     this.#log = log;
     this.#rights = { allowsPriority, allowsAnyModel };
-    this.#tabs = new TabLink({ url, graceMs, hub, knobs });
+    this.#tabs = new TabLink({ url, graceMs, hub, knobs, isHeadless });
     this.serve = this.#tabs.serve;
     const rows = upstream ? rowsOfUpstream(upstream) : rowsOfTab(this.serve, this.#rights);
     this.#batches = batchFolder === undefined ? undefined : new LazyBatchStore(batchFolder, rows);

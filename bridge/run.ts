@@ -81,6 +81,7 @@ async function serveHeadless(own: OwnServer, stopped: AbortSignal): Promise<void
     url: server.url,
     print: print(console.log),
     bar,
+    encoders: [own.options.embedder, own.options.reranker].filter((id) => id !== undefined),
     onFailedStart: (reason) => failed.abort(reason),
   });
   const cancelTimer = systemClock.setTimer(CONNECT_TIMEOUT_MS, () => {

@@ -17,7 +17,13 @@ function collectLines() {
   return {
     lines,
     onFailedStart,
-    options: { url, print: (line: string) => lines.push(line), bar, onFailedStart },
+    options: {
+      url,
+      print: (line: string) => lines.push(line),
+      bar,
+      encoders: ['tests/cross', 'tests/bert'],
+      onFailedStart,
+    },
   };
 }
 
@@ -84,12 +90,12 @@ it('says once which model serves, where and why there, how fast, and how to ask 
 });
 
 it('says once which encoders serve beside it, and why a load failed', async () => {
-  const { lines, options } = collectLines();
+  const { lines, options, onFailedStart } = collectLines();
   const { serve, send } = playClient();
   printState(serve, options);
   const encoders = [{ id: 'tests/bert', deployment: 'embedder', backend: BACKEND }];
   const loadFailure = {
-    id: 'tests/cross',
+    id: 'tests/other',
     error: { code: 'MODEL_NOT_FOUND', message: 'There is no such model.' },
   };
   const status = { state: 'ready', model: MODEL, backend: BACKEND, encoders };
@@ -102,6 +108,24 @@ it('says once which encoders serve beside it, and why a load failed', async () =
     expect.stringMatching(/^tests\/bert is ready on CPU, int8.*\/v1\/embeddings/),
     expect.stringMatching(/^tests\/model is ready/),
   ]);
+  expect(onFailedStart).not.toHaveBeenCalled();
+});
+
+it('a model beside the first one that fails ends the start, and is a line once it has served', () => {
+  const { lines, options, onFailedStart } = collectLines();
+  const { serve, send } = playClient();
+  printState(serve, options);
+  const error = { code: 'UNSUPPORTED_MODEL', message: 'It ranks nothing.' };
+  const status = { state: 'ready', model: MODEL, backend: BACKEND };
+  const bert = { id: 'tests/bert', deployment: 'embedder', backend: BACKEND };
+  send({ ...status, encoders: [bert] });
+  send({ ...status, loadFailure: { id: 'tests/bert', error } });
+  expect(onFailedStart).not.toHaveBeenCalled();
+  expect(lines).toContain('It ranks nothing.');
+  send({ ...status, encoders: [bert], loadFailure: { id: 'tests/cross', error } });
+  expect(onFailedStart).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ message: 'It ranks nothing. (UNSUPPORTED_MODEL)' }),
+  );
 });
 
 it('asks a chat model for a chat, and names no speed that could not be measured', async () => {

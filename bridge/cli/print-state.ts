@@ -10,7 +10,9 @@ export interface StateOptions {
   readonly url: string;
   readonly print: (line: string) => void;
   readonly bar: Pick<ProgressBar, 'show' | 'clear'>;
-  /** Called if no model was ready before this failure. */
+  /** IDs of the models that are to serve beside the first one. */
+  readonly encoders: readonly string[];
+  /** Called if no model was ready before this failure, or one of the encoders has never served. */
   readonly onFailedStart: (reason: BridgeError) => void;
 }
 
@@ -20,7 +22,7 @@ export interface StateOptions {
  */
 export function printState(
   serve: Pick<TabserveClient, 'subscribe' | 'getHandle'>,
-  { url, print, bar, onFailedStart }: StateOptions,
+  { url, print, bar, encoders: awaited, onFailedStart }: StateOptions,
 ): void {
   let last: string | undefined;
   let hasBeenReady = false;
@@ -30,6 +32,7 @@ export function printState(
     return !isRepeated;
   };
   const told = new Set<string>();
+  const missing = new Set(awaited);
   const printOnce = (line: string): void => {
     if (told.has(line)) return;
     told.add(line);
@@ -41,6 +44,11 @@ export function printState(
     const { state, error, model, encoders = [], loadFailure } = status;
     // The first of several models without one that generates is in the ready line.
     for (const encoder of model ? encoders : encoders.slice(1)) printOnce(encoderLine(encoder, url));
+    for (const { id } of encoders) missing.delete(id);
+    if (loadFailure && missing.has(loadFailure.id)) {
+      onFailedStart(BridgeError.modelNotLoaded(loadFailure.error));
+      return;
+    }
     if (loadFailure) printOnce(loadFailure.error.message);
     if (state === 'ready' && isNews(servedBy(status))) {
       const secondsToReady = hasBeenReady ? undefined : systemClock.now() / 1000;

@@ -135,3 +135,21 @@ it('a browser that crashed before it had the knobs does not reset them', async (
   openTab(link, 'bridge');
   expect((await policyOf(link)).maxBatchSize).toBe(4);
 });
+
+it.each([
+  [false, /open tab.* or start Tabserve with --headless\.$/],
+  [
+    true,
+    /the page that --headless has opened isn't connected\. Try again .* open http:\/\/localhost:8000 in a/,
+  ],
+])(
+  'a missing tab is told with what can be done, where the server opens one itself (%j)',
+  async (isHeadless, message) => {
+    const { serve } = new TabLink({ url: () => 'http://localhost:8000', graceMs: 0, isHeadless });
+    await expect(serve.ready()).rejects.toMatchObject({
+      code: 'NO_TAB',
+      message: expect.stringMatching(message),
+    });
+    serve.close();
+  },
+);

@@ -129,7 +129,7 @@ export class TabLink implements Link {
 
   #awaitTab(): void {
     this.#cancelTimer = setDeadline(systemClock, this.#options.graceMs, () =>
-      this.#listener?.onFailure(NoTabError.at(this.#options.url())),
+      this.#listener?.onFailure(NoTabError.at(this.#options.url(), this.#options.isHeadless)),
     );
   }
 }

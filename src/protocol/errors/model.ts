@@ -67,9 +67,10 @@ export class GgufChoiceError extends codedError('GgufChoiceError', 'GGUF_FILE_UN
 
 /** The files are fine, but Tabserve cannot run this kind of model. */
 export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
-  static of(detail: string): UnsupportedModelError {
+  /** @param example A model of the hub that would serve. */
+  static of(detail: string, example = 'HuggingFaceTB/SmolLM2-135M-Instruct'): UnsupportedModelError {
     return new UnsupportedModelError(
-      `${shown(detail, MAX_DETAIL)}. Choose another model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+      `${shown(detail, MAX_DETAIL)}. Choose another model, such as ${example}.`,
     );
   }
 }

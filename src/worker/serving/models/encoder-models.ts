@@ -1,5 +1,4 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { EMBEDDER } from '../../../protocol/embedding.ts';
 import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
 import type { EncoderInfo } from '../../../protocol/models.ts';
 import type { WorkerPast } from '../../../protocol/recovery.ts';
@@ -7,6 +6,7 @@ import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts'
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import type { EncoderDeployment } from '../deployments/encoder-deployment.ts';
+import { exampleFor } from './example-models.ts';
 import { loadModel } from './load-model.ts';
 
 export interface EncoderModelsOptions {
@@ -60,15 +60,11 @@ export class EncoderModels {
   async restore(deployment: string): Promise<void> {
     const waiting = this.#options.deployments.get(deployment);
     if (!waiting || waiting.isListed) return;
-    const example =
-      deployment === EMBEDDER
-        ? 'sentence-transformers/all-MiniLM-L6-v2'
-        : 'cross-encoder/ms-marco-MiniLM-L6-v2';
     const chosen = await this.#chosenBefore(deployment);
     try {
       const model = chosen && (await loadModel(chosen, await this.#device.get(), () => {}));
       if (model && 'encoder' in model) await this.use(model, chosen);
-      else waiting.fail(NoEncoderError.of(deployment, example));
+      else waiting.fail(NoEncoderError.of(deployment, exampleFor(deployment)));
     } catch (cause) {
       waiting.fail(cause instanceof RuntimeLostError ? cause : NoEncoderError.ofLoad(deployment, cause));
     }

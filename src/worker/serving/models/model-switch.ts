@@ -21,6 +21,7 @@ import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkGpu } from './check-gpu.ts';
+import { exampleFor } from './example-models.ts';
 import { EncoderModels } from './encoder-models.ts';
 import { FirstModel, type ModelOptions, type ServedModel } from './first-model.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
@@ -200,7 +201,10 @@ export class ModelSwitch {
     const serves = 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR;
     if (deployment !== undefined && deployment !== serves) {
       await model.backend.release();
-      throw UnsupportedModelError.of(`${job.id} is a model for the ${serves}, not for the ${deployment}`);
+      throw UnsupportedModelError.of(
+        `${job.id} is a model for the ${serves}, not for the ${deployment}`,
+        exampleFor(deployment),
+      );
     }
     if ('encoder' in model) return { model, chosen };
     await checkGpu(model, device, this.#store, job.report);
