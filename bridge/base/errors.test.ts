@@ -16,3 +16,8 @@ it.each([
   expect(error).toMatchObject({ code: ownCode, cause, message: expect.stringContaining(message) });
   expect(error.message).not.toContain('\n');
 });
+
+it('a port that is in use is not followed by one that no machine has', () => {
+  const cause = Object.assign(new Error('listen'), { code: 'EADDRINUSE' });
+  expect(BridgeError.cannotListen('::1', 65_535, cause).message).toMatch(/pass --port 0\.$/);
+});

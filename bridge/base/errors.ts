@@ -20,6 +20,8 @@ export type BridgeErrorCode =
   | 'PORT_IN_USE'
   | 'PROFILE_IN_USE';
 
+export const MAX_PORT = 65_535;
+
 const foreignAddress = (host: string): string =>
   `${host} is not an address of this machine: pass --host with one of its own, 0.0.0.0 for all of them, or leave it out for localhost.`;
 
@@ -28,7 +30,7 @@ const LISTEN_FAILURES: Readonly<Record<string, (host: string, port: number) => s
   EACCES: (host, port) =>
     `This user may not listen on port ${port} of ${host}: pass --port with a number from 1024 on.`,
   EADDRINUSE: (host, port) =>
-    `Port ${port} on ${host} is in use: stop what listens there, or pass --port ${port + 1}.`,
+    `Port ${port} on ${host} is in use: stop what listens there, or pass --port ${port < MAX_PORT ? port + 1 : 0}.`,
   EADDRNOTAVAIL: foreignAddress,
   EAFNOSUPPORT: (host) =>
     `This machine has no network of the kind of ${host}: pass --host with an address of the other IP version.`,

@@ -30,7 +30,7 @@ export async function keepHeadlessTab(url: string, options: HeadlessOptions): Pr
   const chromium = await importChromium();
   if (options.profile !== '') await createProfile(options.profile, OWN_ORIGIN);
   const { path } = await findBrowser().catch((error: unknown) => {
-    const message = `${reasonOf(error)} Or leave out --headless to use your own browser.`;
+    const message = `${reasonOf(error)} Or start the server without --headless, and open its page in your own browser.`;
     throw new BridgeError('NO_HEADLESS_TAB', message, error);
   });
   await keepTab(async () => openTab(await launch(chromium, path, options), url, options), options);

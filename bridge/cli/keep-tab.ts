@@ -51,7 +51,7 @@ export async function keepTab(
     const why = launchReasonOf(reason);
     // A browser that has never opened the page will not succeed later.
     if (!hasOpened || numFailures > MAX_FAILURES) {
-      const message = `The headless browser does not stay open (${why}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
+      const message = `The headless browser does not stay open (${why}): set CHROME_PATH to a Chrome or Chromium that does, or start the server without --headless, and open its page in your own browser.`;
       throw new BridgeError('NO_HEADLESS_TAB', message, reason);
     }
     print(`The headless browser failed and is started again: ${why}`);

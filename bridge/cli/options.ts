@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { keysOf } from '../../src/batching/base/records.ts';
-import { BridgeError } from '../base/errors.ts';
+import { BridgeError, MAX_PORT } from '../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';
 import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
@@ -60,7 +60,6 @@ export interface CommandLineOptions {
 }
 
 const DEFAULT_PORT = 8000;
-const MAX_PORT = 65_535;
 
 const DEFAULT_DRAIN_MS = 10_000;
 
