@@ -105,6 +105,16 @@ export class NoEncoderError extends codedError('NoEncoderError', 'NO_ENCODER') {
   }
 }
 
+/** The handler of a deployment doesn't end, and all callers of its batch have left. */
+export class HandlerHungError extends codedError('HandlerHungError', 'HANDLER_HUNG') {
+  /** @param graceMs How long ago the callers left. */
+  static of(deployment: string, graceMs: number): HandlerHungError {
+    return new HandlerHungError(
+      `The handler of \`${shown(deployment)}\` still runs a batch whose callers left ${graceMs / 1000} s ago, so no other batch can run: end what it awaits when its \`signal\` aborts. Until it ends, reload the page that runs it, or raise maxConcurrentBatches.`,
+    );
+  }
+}
+
 /** No deployment has this name. */
 export class UnknownDeploymentError extends codedError('UnknownDeploymentError', 'UNKNOWN_DEPLOYMENT') {
   static of(name: string, known: readonly string[]): UnknownDeploymentError {

@@ -39,6 +39,7 @@ import { TabMessages } from './tab-messages.ts';
 const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'BACK_PRESSURE',
   'CLOSED',
+  'HANDLER_HUNG',
   'INVALID_OPTION',
   'ITEM_TOO_LARGE',
   'UNKNOWN_OPTION',

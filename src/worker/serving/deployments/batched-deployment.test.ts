@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { BatchContext, BatchOptions } from '../../../batching/batch/batch.ts';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { createClientId, createRequestId, type ClientId, type RequestId } from '../../../protocol/ids.ts';
@@ -232,6 +233,142 @@ describe('BatchedDeployment', () => {
       expect.objectContaining({ code: 'UNKNOWN_OPTION' }),
     );
     expect(served.knobs.maxBatchSize).toBe(8);
+  });
+});
+
+/** A deployment with a handler of JavaScript. */
+function createAny(
+  handler: (inputs: readonly unknown[], context: BatchContext) => unknown,
+  batchOptions: BatchOptions<unknown> = {},
+) {
+  const clock = new FakeClock();
+  const outcomes: string[] = [];
+  const served = new BatchedDeployment(
+    {
+      name: 'any',
+      checkInput: (input) => input,
+      batchOptions: { batchWaitTimeoutMs: 1, ...batchOptions },
+      handler: async (inputs, context) => {
+        const answers: unknown = await handler(inputs, context);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that it isn't one is what is tested
+        return answers as unknown[];
+      },
+    },
+    clock,
+    {
+      onFailed: (id, error) => outcomes.push(`${names.get(id)}: ${codeOf(error)}`),
+      onBatch: (_, answers) => {
+        for (const { requestId, result } of answers)
+          outcomes.push(`${names.get(requestId)} = ${String(result)}`);
+      },
+      onQueueWait: () => {},
+    },
+  );
+  const names = new Map<RequestId, string>();
+  const clientId = createClientId();
+  const submit = (name: string): RequestId => {
+    const requestId = createRequestId();
+    names.set(requestId, name);
+    served.submitAll([{ requestId, clientId, input: name, options: {} }]);
+    return requestId;
+  };
+  const advance = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve();
+  };
+  return { served, submit, advance, outcomes };
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error);
+
+describe('a handler that answers with promises', () => {
+  it('is waited for, and a promise that rejects fails its request alone', async () => {
+    const late = Promise.withResolvers<string>();
+    const { submit, advance, outcomes } = createAny((inputs) =>
+      inputs.map((input) => {
+        if (input === 'bad') return Promise.reject(new RangeError('too bad'));
+        return input === 'late' ? late.promise : Promise.resolve(String(input).toUpperCase());
+      }),
+    );
+    for (const name of ['a', 'bad', 'late']) submit(name);
+    await advance(1);
+    expect(outcomes).toEqual([]);
+    late.resolve('LATE');
+    await advance(0);
+    expect(outcomes).toEqual(['bad: RangeError: too bad', 'a = A', 'late = LATE']);
+  });
+
+  it.each([
+    ['a promise that rejects', (error: Error) => Promise.reject(error)],
+    ['an error', (error: Error) => error],
+  ])('ends the runtime by %s that says so', async (_, slotOf) => {
+    const { submit, advance, outcomes } = createAny(() => [
+      slotOf(WasmAbortError.because(new Error('Aborted()'))),
+    ]);
+    submit('a');
+    await advance(1);
+    expect(outcomes).toEqual(['a: RuntimeLostError: The runtime was lost.']);
+  });
+
+  it('is refused where its list is none of one entry per item', async () => {
+    const { submit, advance, outcomes } = createAny(() => [Promise.resolve(1), Promise.resolve(2)]);
+    submit('a');
+    await advance(1);
+    expect(outcomes).toEqual(['a: BATCH_SIZE_MISMATCH']);
+  });
+});
+
+describe('a handler that hangs', () => {
+  const hang = new Promise<never>(() => {});
+  const spyOnConsole = () => vi.spyOn(console, 'warn').mockReturnValue();
+
+  it('fails those who wait behind it and those who come, 30 s after its callers left, and says so', async () => {
+    const warn = spyOnConsole();
+    const { served, submit, advance, outcomes } = createAny(([input]) => (input === 'hangs' ? hang : ['ok']));
+    const hangs = submit('hangs');
+    await advance(1);
+    submit('waits');
+    served.cancel(hangs);
+    await advance(29_999);
+    expect(outcomes).toEqual(['hangs: REQUEST_CANCELLED']);
+    await advance(1);
+    submit('comes');
+    await advance(0);
+    expect(outcomes.slice(1)).toEqual(['waits: HANDLER_HUNG', 'comes: HANDLER_HUNG']);
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^The handler of `any` still .*reload the page/));
+    served.configure({ maxConcurrentBatches: 2 });
+    submit('beside');
+    await advance(1);
+    expect(outcomes.at(-1)).toBe('beside = ok');
+  });
+
+  it('serves again once the batch has ended', async () => {
+    spyOnConsole();
+    const slow = Promise.withResolvers<string[]>();
+    const { served, submit, advance, outcomes } = createAny(([input]) =>
+      input === 'slow' ? slow.promise : ['ok'],
+    );
+    const id = submit('slow');
+    await advance(1);
+    served.cancel(id);
+    await advance(30_000);
+    slow.resolve(['late']);
+    await advance(0);
+    submit('next');
+    await advance(1);
+    expect(outcomes).toEqual(['slow: REQUEST_CANCELLED', 'next = ok']);
+  });
+
+  it('is no more than a line on the console while a caller waits, once', async () => {
+    const warn = spyOnConsole();
+    const { submit, advance, outcomes } = createAny(() => hang, { maxConcurrentBatches: 2, maxBatchSize: 1 });
+    for (const name of ['a', 'b', 'c']) submit(name);
+    await advance(1);
+    await advance(120_000);
+    expect(outcomes).toEqual([]);
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^A batch of `any` has run for 60 s/));
   });
 });
 

@@ -18,6 +18,8 @@ import type { SubmittedRequest } from '../../../protocol/requests.ts';
 import { DeviceLostError, StepHangError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import type { AnyDeployment } from '../../../protocol/deployment.ts';
 import { namingInput, ofInput } from '../../../protocol/wire-errors.ts';
+import { HandlerHungError } from '../../../protocol/errors/deployments.ts';
+import { HangWatch } from './hang-watch.ts';
 import { isOfInput } from './is-of-input.ts';
 import type { ServedDeployment } from './served-deployment.ts';
 import { runSplitting } from './split-batch.ts';
@@ -46,6 +48,12 @@ interface Arrival extends TurnOwner {
   readonly arrivedAtMs: number;
 }
 
+/** A request that is not settled. */
+interface Active {
+  readonly controller: AbortController;
+  isRunning: boolean;
+}
+
 /** Number of batches that stay small after a fault that their size may have caused. */
 const NUM_CAUTIOUS_BATCHES = 64;
 
@@ -67,7 +75,8 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   readonly #listener: BatchedDeploymentListener;
   readonly #queue: TurnQueue<Arrival, Resolve<unknown>>;
   readonly #call: Batched<Arrival, unknown>;
-  readonly #active = new Map<RequestId, AbortController>();
+  readonly #hangWatch: HangWatch;
+  readonly #active = new Map<RequestId, Active>();
   /** The answers of the ending batch. The batcher settles its calls before it reports the batch. */
   #answers: Answer[] = [];
   #numBatches = 0;
@@ -83,6 +92,7 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
     this.#deployment = deployment;
     this.#queue = new TurnQueue(options.sortWindow ?? 1);
     this.#clock = clock;
+    this.#hangWatch = new HangWatch(deployment.name, clock, () => this.#refuseWaiting());
     this.#listener = listener;
     this.#call = batchFrom<Arrival, unknown>(
       this.#queue,
@@ -129,7 +139,7 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
 
   /** Does nothing if the request has ended. */
   cancel(requestId: RequestId): void {
-    this.#active.get(requestId)?.abort();
+    this.#active.get(requestId)?.controller.abort();
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
@@ -152,10 +162,19 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
 
   async #handle(arrivals: readonly Arrival[], context: BatchContext): Promise<readonly unknown[]> {
     const nowMs = this.#clock.now();
-    for (const { arrivedAtMs } of arrivals) this.#listener.onQueueWait(nowMs - arrivedAtMs);
+    for (const { id, arrivedAtMs } of arrivals) {
+      this.#listener.onQueueWait(nowMs - arrivedAtMs);
+      const active = this.#active.get(id);
+      if (active) active.isRunning = true;
+    }
     const inputs = arrivals.map(({ input }) => input);
     try {
-      return await runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context);
+      const answers = await this.#hangWatch.watch(context, () =>
+        runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context),
+      );
+      const end = answers.find(endsRuntime);
+      if (end !== undefined) throw end;
+      return answers;
     } catch (cause) {
       if (!endsRuntime(cause)) throw cause;
       const requestIds = arrivals.map(({ id }) => id);
@@ -185,9 +204,22 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
     };
   }
 
-  /** @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never will. */
+  /** Fails the requests behind a handler that hangs, if no batch can run beside it. */
+  #refuseWaiting(): void {
+    const refusal = this.#hangWatch.refusal(this.#call.maxConcurrentBatches);
+    if (!refusal) return;
+    console.warn(refusal.message);
+    for (const { controller, isRunning } of this.#active.values()) if (!isRunning) controller.abort(refusal);
+  }
+
+  /**
+   * @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never will; HandlerHungError if no
+   *   batch can run.
+   */
   #admit(arrivals: readonly Arrival[]): void {
     const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
+    const hung = this.#hangWatch.refusal(this.#call.maxConcurrentBatches);
+    if (hung) throw hung;
     const [first] = arrivals;
     if (!first || first.isBackground) return;
     if (arrivals.length > maxQueuedRequests)
@@ -202,11 +234,13 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   async #run(arrival: Arrival): Promise<void> {
     const { id: requestId, place } = arrival;
     const controller = new AbortController();
-    this.#active.set(requestId, controller);
+    this.#active.set(requestId, { controller, isRunning: false });
     try {
       const result = await this.#call(arrival, { signal: controller.signal });
       this.#answers.push({ requestId, result });
-    } catch (error) {
+    } catch (cause) {
+      const { reason } = controller.signal;
+      const error: unknown = reason instanceof HandlerHungError ? reason : cause;
       this.#listener.onFailed(requestId, isOfInput(error) ? ofInput(error, place) : error);
     } finally {
       this.#active.delete(requestId);

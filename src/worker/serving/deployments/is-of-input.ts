@@ -1,11 +1,13 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { HandlerHungError } from '../../../protocol/errors/deployments.ts';
 import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
 import { NoRuntimeError, RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
 
-/** Errors of the model that a handler runs, which fail any input. */
-const OF_MODELS = [
+/** Errors of the model that a handler runs, or of the handler, which fail any input. */
+const OF_ANY = [
+  HandlerHungError,
   ModelFileMissingError,
   NoRuntimeError,
   NoWebGpuAdapterError,
@@ -17,5 +19,5 @@ const OF_MODELS = [
 
 /** Whether an error may be about the input of the request that it fails. */
 export function isOfInput(error: unknown): error is Error {
-  return error instanceof Error && !OF_MODELS.some((OfModel) => error instanceof OfModel);
+  return error instanceof Error && !OF_ANY.some((OfAny) => error instanceof OfAny);
 }

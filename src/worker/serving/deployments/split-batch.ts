@@ -1,8 +1,8 @@
 import type { BatchContext } from '../../../batching/batch/batch.ts';
-import { requireEntries } from '../../../batching/batch/require-entries.ts';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
 import { isMemoryError } from '../../runtime/faults/fault-of.ts';
+import { asError, awaitSlots } from './await-slots.ts';
 
 export type BatchHandler<Item> = (
   items: readonly Item[],
@@ -19,7 +19,7 @@ export async function runSplitting<Item>(
   context: BatchContext,
 ): Promise<readonly unknown[]> {
   try {
-    return await handler(items, context);
+    return await awaitSlots(await handler(items, context), items.length);
   } catch (error) {
     if (items.length < 2 || !mayFitInParts(error)) throw error;
     const middle = Math.ceil(items.length / 2);
@@ -45,12 +45,10 @@ async function runPart<Item>(
   const part = items.slice(begin, end);
   try {
     context.signal.throwIfAborted();
-    const results: unknown = await runSplitting(handler, part, partOf(context, begin, end));
-    requireEntries(results, part.length);
-    return results;
+    return await runSplitting(handler, part, partOf(context, begin, end));
   } catch (cause) {
     if (cause instanceof WasmAbortError) throw cause;
-    const error = cause instanceof Error ? cause : new Error(String(cause), { cause });
+    const error = asError(cause);
     return part.map(() => error);
   }
 }
