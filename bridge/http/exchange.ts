@@ -122,9 +122,8 @@ export class Exchange {
     }
   }
 
-  /** @param replacer As of `JSON.stringify`. */
-  sendJson(status: number, value: unknown, replacer?: (key: string, value: unknown) => unknown): void {
-    this.send(status, 'application/json; charset=utf-8', `${JSON.stringify(value, replacer)}\n`);
+  sendJson(status: number, value: unknown): void {
+    this.send(status, 'application/json; charset=utf-8', `${JSON.stringify(value)}\n`);
   }
 
   send(status: number, contentType: string, body: string): void {

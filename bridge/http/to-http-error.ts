@@ -1,6 +1,6 @@
 import { BackPressureError } from '../../src/batching/base/errors.ts';
 import { isDiskFull } from '../base/errors.ts';
-import { inputOf, TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
+import { inputOf, isErrorCode, TabserveError, toWireError } from '../../src/protocol/wire-errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { ownFault, storageFull } from './http-errors.ts';
 
@@ -23,6 +23,8 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map(
     UNKNOWN_DEPLOYMENT: 404,
     REQUEST_TIMEOUT: 408,
     BACK_PRESSURE: 429,
+    ANSWER_NOT_JSON: 500,
+    BATCH_SIZE_MISMATCH: 500,
     MODEL_RUN_FAILED: 500,
     ONNX_MODEL_FAILED: 500,
     UPSTREAM_ACCESS_DENIED: 502,
@@ -103,5 +105,5 @@ export function describeInLog(error: Error): string {
 function isOfWorker(error: unknown): error is Error & { readonly code: string } {
   if (error instanceof TabserveError) return true;
   if (!(error instanceof Error && 'code' in error)) return false;
-  return typeof error.code === 'string' && STATUS_OF_CODE.has(error.code);
+  return typeof error.code === 'string' && (STATUS_OF_CODE.has(error.code) || isErrorCode(error.code));
 }

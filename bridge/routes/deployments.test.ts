@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { InvalidOptionError } from '../../src/batching/base/errors.ts';
-import { defineDeployment } from '../../src/protocol/deployment.ts';
+import { defineDeployment, type AnyDeployment } from '../../src/protocol/deployment.ts';
 import { keepBridged } from '../../src/worker/serving/bridge/bridge-connection.ts';
 import { BridgedOutbox } from '../../src/worker/serving/bridge/bridged-outbox.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
@@ -90,10 +90,114 @@ async function startNumbers(maxQueuedRequests = 8) {
       Promise.resolve(inputs.map((input) => (input < 0 ? new RangeError('It is negative') : input))),
     batchOptions: { maxQueuedRequests, maxBatchSize: 64 },
   });
-  const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
-  void keepBridged(`${url}/bridge/`, new ServeWorker([numbers], outbox, createServeHost()), outbox);
+  serveBridged(url, numbers);
   return (body: string) => post(`${url}/deployments/numbers`, body, 'application/json');
 }
+
+function serveBridged(url: string, deployment: AnyDeployment): void {
+  const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
+  void keepBridged(`${url}/bridge/`, new ServeWorker([deployment], outbox, createServeHost()), outbox);
+}
+
+const ANY = { a: 1 };
+
+const NO_LISTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['too few', []],
+  ['too many', [1, 2]],
+  ['a text', 'x'],
+  ['an object', { length: 1, 0: 1 }],
+  ['null', null],
+  ['a typed array', new Float32Array(1)],
+]);
+
+const loop: { self?: unknown } = {};
+loop.self = loop;
+
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  plain: { a: [1, 'b', null, true], b: undefined, date: new Date(0) },
+  undefined,
+  integers: { one: 12n, typed: new BigInt64Array([1n, -(2n ** 53n) + 1n]) },
+  floats: new Float32Array([0.5, -1]),
+  nan: { scores: [1, Number.NaN] },
+  infinite: new Float64Array([1, -Infinity]),
+  'a bigint': [2n ** 53n],
+  'a date': { at: new Date(Number.NaN) },
+  'a map': new Map([[1, 2]]),
+  'a set': [[new Set([1])]],
+  'a buffer': new ArrayBuffer(4),
+  'a view': new DataView(new ArrayBuffer(4)),
+  'a pattern': /x/,
+  'a loop': loop,
+  twice: [ANY, ANY],
+  'an empty error': new RangeError(),
+};
+
+/** A worker whose handler gives the answer of that name, or answers a whole batch with what isn't a list of answers. */
+async function startAny() {
+  const { url } = await startBridge();
+  stubWebSocket(url);
+  serveBridged(url, {
+    name: 'any',
+    checkInput: (input) => input,
+    handler: (inputs) => {
+      const none = NO_LISTS.get(String(inputs[0]));
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that it isn't a list is what is tested
+      if (NO_LISTS.has(String(inputs[0]))) return Promise.resolve(none as unknown[]);
+      return Promise.resolve(inputs.map((input) => ANSWERS[String(input)]));
+    },
+  });
+  const ask = async (body: object) => {
+    const response = await post(`${url}/deployments/any`, JSON.stringify(body), 'application/json');
+    return [response.status, await response.json()];
+  };
+  return ask;
+}
+
+it.each([
+  ['plain', { a: [1, 'b', null, true], date: '1970-01-01T00:00:00.000Z' }],
+  ['undefined', null],
+  ['integers', { one: 12, typed: [1, -9007199254740991] }],
+  ['floats', [0.5, -1]],
+  ['twice', [ANY, ANY]],
+])('an answer that JSON has is written: %s', async (input, answer) => {
+  expect(await (await startAny())({ input })).toEqual([200, answer]);
+});
+
+it.each([
+  ['nan', '`answer.scores[1]` is NaN'],
+  ['infinite', '`answer[1]` is -Infinity'],
+  ['a bigint', '`answer[0]` is 9007199254740992, which readers of JSON round'],
+  ['a date', '`answer.at` is an invalid Date'],
+  ['a map', '`answer` is of the class Map'],
+  ['a set', '`answer[0][0]` is of the class Set'],
+  ['a buffer', '`answer` is of the class ArrayBuffer'],
+  ['a view', '`answer` is of the class DataView'],
+  ['a pattern', '`answer` is of the class RegExp'],
+  ['a loop', '`answer.self` is a part of itself'],
+])('%s, which JSON would change, is refused by its place', async (name, message) => {
+  const ask = await startAny();
+  const refusal = (begin: string, param: string | null) => [
+    500,
+    { error: { code: 'ANSWER_NOT_JSON', param, message: expect.stringContaining(`${begin}${message}`) } },
+  ];
+  expect(await ask({ input: name })).toMatchObject(refusal('', null));
+  expect(await ask({ instances: ['plain', name] })).toMatchObject(
+    refusal('`instances[1]`: ', 'instances[1]'),
+  );
+});
+
+it.each([...NO_LISTS.keys()])('a handler that answers %s for a list is named', async (input) => {
+  const error = {
+    code: 'BATCH_SIZE_MISMATCH',
+    message: expect.stringMatching(/doesn't preserve batch size/),
+  };
+  expect(await (await startAny())({ input })).toMatchObject([500, { error }]);
+});
+
+it('an error without a message is named', async () => {
+  const message = 'The code threw RangeError without a message.';
+  expect(await (await startAny())({ input: 'an empty error' })).toMatchObject([500, { error: { message } }]);
+});
 
 it.each([1025, 4096])('a list of %i instances is answered', async (length) => {
   const ask = await startNumbers(Infinity);

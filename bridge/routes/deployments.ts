@@ -2,8 +2,10 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { MAX_INPUTS } from '../../src/protocol/wire.ts';
+import { namingInput } from '../../src/protocol/wire-errors.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { checkUnrounded, parseUnrounded, readJson } from '../http/read-body.ts';
+import { jsonAnswer } from '../http/json-answer.ts';
 import { ofListed } from '../http/to-http-error.ts';
 import { checkSignal, parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
@@ -23,7 +25,7 @@ export function adderRoute(serve: TabserveClient): Route {
     const given = text ?? (number === undefined ? undefined : JSON.stringify(number));
     const input = typeof number === 'number' ? number : parseNumber('number', given);
     const handle = serve.getHandle('adder', exchange.callerOf());
-    exchange.sendJson(200, await handle.remote(input, { signal: exchange.signal }));
+    exchange.sendJson(200, jsonAnswer(await handle.remote(input, { signal: exchange.signal })));
   };
   return { path: '/adder', isWork: true, methods: { GET: add, POST: add } };
 }
@@ -39,7 +41,7 @@ export function housePriceRoute(serve: TabserveClient): Route {
     const houses: readonly unknown[] = features.some(Array.isArray) ? features : [features];
     const handle = serve.getHandle<unknown, unknown>('house-price' as string, exchange.callerOf());
     const predictions = await allOrNone(exchange.signal, (signal) =>
-      handle.remoteAll(houses, { signal }).map((response) => response.result()),
+      handle.remoteAll(houses, { signal }).map(listedAnswer),
     ).catch((error: unknown) => {
       throw ofListed(error, (place) => (houses === features ? `features[${place}]` : 'features'));
     });
@@ -64,28 +66,23 @@ export function deploymentRoute(serve: TabserveClient): Route {
     checkSignal(options);
     if (instances === undefined) {
       const response = handle.remote(input, { ...options, signal });
-      exchange.sendJson(200, (await response.result()) ?? null, asLists);
+      exchange.sendJson(200, jsonAnswer(await response.result()));
       return;
     }
     const items = readInstances(instances, input);
     const predictions = await allOrNone(signal, (each) =>
-      handle
-        .remoteAll(items, { ...options, signal: each })
-        .map(async (response) => (await response.result()) ?? null),
+      handle.remoteAll(items, { ...options, signal: each }).map(listedAnswer),
     ).catch((error: unknown) => {
       throw ofListed(error, (place) => `instances[${place}]`);
     });
-    exchange.sendJson(200, { predictions }, asLists);
+    exchange.sendJson(200, { predictions });
   });
 }
 
-/** JSON has no typed arrays. */
-function asLists(_key: string, value: unknown): unknown {
-  return isTypedArray(value) ? [...value] : value;
-}
-
-function isTypedArray(value: unknown): value is Iterable<number> {
-  return ArrayBuffer.isView(value) && Symbol.iterator in value;
+/** The answer to the input at this place of the list, which errors name. */
+async function listedAnswer(response: { result(): Promise<unknown> }, place: number): Promise<unknown> {
+  const answer = await response.result();
+  return namingInput(place, () => jsonAnswer(answer));
 }
 
 /** @throws HttpError 400 */

@@ -47,11 +47,20 @@ export function toWireError(error: unknown): WireError {
     return { code, message, details: { numQueuedRequests, maxQueuedRequests, retryAfterMs } };
   }
   if (error instanceof Error) {
-    const { message } = error;
+    const message = error.message || `The code threw ${error.name} without a message.`;
     const param = isOptionError(error) ? error.param : undefined;
     return { code: codeOf(error) ?? 'INTERNAL_ERROR', message, ...(param !== undefined && { param }) };
   }
-  return { code: 'INTERNAL_ERROR', message: String(error) };
+  const message =
+    typeof error === 'string' && error !== ''
+      ? error
+      : `The code threw ${core.shown(error)}, which is no Error.`;
+  return { code: 'INTERNAL_ERROR', message };
+}
+
+/** Whether an error of this version has the code. */
+export function isErrorCode(code: string): boolean {
+  return CLASS_OF_CODE.has(code);
 }
 
 /** The class that the code names, with the same message. Inverse: `toWireError`. */

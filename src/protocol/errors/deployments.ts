@@ -115,6 +115,19 @@ export class HandlerHungError extends codedError('HandlerHungError', 'HANDLER_HU
   }
 }
 
+/** A deployment answered something over HTTP that JSON hasn't. A page gets it as it is. */
+export class AnswerNotJsonError extends codedError('AnswerNotJsonError', 'ANSWER_NOT_JSON') {
+  /**
+   * @param place In the answer, as `.scores[2]`; empty for all of it.
+   * @param what What is there.
+   */
+  static of(place: string, what: string): AnswerNotJsonError {
+    return new AnswerNotJsonError(
+      `\`answer${shown(place)}\` is ${shown(what)}, which JSON hasn't: return null, a text or plain data there from the handler, or call the deployment from a page.`,
+    );
+  }
+}
+
 /** No deployment has this name. */
 export class UnknownDeploymentError extends codedError('UnknownDeploymentError', 'UNKNOWN_DEPLOYMENT') {
   static of(name: string, known: readonly string[]): UnknownDeploymentError {

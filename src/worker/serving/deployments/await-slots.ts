@@ -1,4 +1,5 @@
 import { requireEntries } from '../../../batching/batch/require-entries.ts';
+import { toWireError } from '../../../protocol/wire-errors.ts';
 
 /**
  * Waits for the promises in a handler's list, such as `items.map(async …)` makes. A rejection is the error of its item alone.
@@ -24,5 +25,5 @@ function isThenable(slot: unknown): boolean {
 }
 
 export function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause), { cause });
+  return cause instanceof Error ? cause : new Error(toWireError(cause).message, { cause });
 }
