@@ -21,7 +21,7 @@ export interface RequestOptions {
 export interface Handle<Input, Options, Response> {
   /** Submits an input. Never throws: an error rejects the response, and names the wrong option or part of the input. */
   remote(input: Input, options?: Options): Response;
-  /** Submits several inputs as one turn. Either all are accepted or none. */
+  /** Submits a list of up to 4,096 inputs as one turn. Either all are accepted or none. Never throws, as `remote`. */
   remoteAll(inputs: readonly Input[], options?: Options): readonly Response[];
 }
 

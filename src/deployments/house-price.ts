@@ -5,7 +5,7 @@ import { InvalidOptionError } from '../batching/base/errors.ts';
 import { finiteIn } from '../batching/base/validate.ts';
 import { fromRayConfig } from '../batching/batch/ray-config.ts';
 import { loadOnnxModel } from '../worker/runtime/ort/onnx-model.ts';
-import { rowsOf, stackRows } from '../worker/runtime/ort/onnx-tensor.ts';
+import { rowsOf, stackRows } from '../worker/runtime/ort/onnx-rows.ts';
 import { defineDeployment } from '../protocol/deployment.ts';
 
 /** Loaded with the first batch, so that pages without price requests do not fetch it. */

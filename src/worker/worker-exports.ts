@@ -9,21 +9,15 @@ export {
   type DeploymentTypes,
   type TypedDeployment,
 } from '../protocol/deployment.ts';
-export {
-  loadOnnxModel,
-  type OnnxModel,
-  type OnnxModelOptions,
-  type OnnxSessionOptions,
-} from './runtime/ort/onnx-model.ts';
+export { loadOnnxModel, type OnnxModel } from './runtime/ort/onnx-model.ts';
 export type { OnnxSource } from './runtime/ort/onnx-files.ts';
-export {
-  rowsOf,
-  stackRows,
-  type OnnxFeed,
-  type OnnxTensor,
-  type OnnxTensorOf,
-  type OnnxTensorType,
-  type OnnxValueInfo,
-  type StackOptions,
+export type { OnnxModelOptions, OnnxSessionOptions } from './runtime/ort/onnx-options.ts';
+export { rowsOf, stackRows, type StackOptions } from './runtime/ort/onnx-rows.ts';
+export type {
+  OnnxFeed,
+  OnnxTensor,
+  OnnxTensorOf,
+  OnnxTensorType,
+  OnnxValueInfo,
 } from './runtime/ort/onnx-tensor.ts';
 export type { StartWorkerOptions } from './start-options.ts';

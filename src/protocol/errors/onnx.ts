@@ -45,6 +45,18 @@ export class OnnxModelError extends codedError('OnnxModelError', 'ONNX_MODEL_FAI
     );
   }
 
+  /** @param name Of an input or output. */
+  static ofName(url: string, name: string): OnnxModelError {
+    return new OnnxModelError(
+      `An input or output of ${shown(url)} is called \`${shown(name)}\`, which no object can hold: rename it.`,
+    );
+  }
+
+  /** For an output that isn't a list of rows. */
+  static ofRows(reason: string, remedy: string): OnnxModelError {
+    return new OnnxModelError(`There are no rows of numbers: ${shown(reason)}. Instead, ${remedy}.`);
+  }
+
   static notTensor(url: string, name: string): OnnxModelError {
     return new OnnxModelError(
       `\`${shown(name)}\` of ${shown(url)} is a sequence or a map: export the model with tensors alone, as with \`zipmap=False\` for scikit-learn.`,

@@ -15,6 +15,8 @@ export interface ExternalFile {
 /** Of onnx.proto: the initializers of a model's graph, and what a tensor says about its external data. */
 const INITIALIZERS = [7, 5];
 const EXTERNAL_DATA = [13];
+/** Of onnx.proto: graph, input, type, tensor_type, shape, dim, dim_param. */
+const INPUT_DIMENSIONS = [7, 11, 2, 1, 2, 1, 2];
 const KEY = [1];
 const VALUE = [2];
 
@@ -60,6 +62,12 @@ function externalFilesOf(model: Uint8Array): ReadonlyMap<string, number> {
     throw error;
   }
   return files;
+}
+
+/** The names of the dimensions of a model's inputs. The runtime no longer knows those that it was given lengths for. */
+export function dimensionNames(model: Uint8Array): readonly string[] {
+  const names = Array.from(fieldsAt(model, INPUT_DIMENSIONS), (name) => new TextDecoder().decode(name));
+  return [...new Set(names)];
 }
 
 function textAt(entry: Uint8Array, path: readonly number[]): string {

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { encodeOnnxModel, type OnnxGraph } from '../../models/onnx/onnx-proto.ts';
-import { loadOnnxModel, type OnnxModelOptions } from './onnx-model.ts';
-import { rowsOf, stackRows } from './onnx-tensor.ts';
+import { encodeOnnxModel, type OnnxGraph, type OnnxType } from '../../models/onnx/onnx-proto.ts';
+import { readFeed } from './onnx-feed.ts';
+import { loadOnnxModel } from './onnx-model.ts';
+import type { OnnxModelOptions } from './onnx-options.ts';
+import type { OnnxTensorType } from './onnx-tensor.ts';
+import { rowsOf, stackRows } from './onnx-rows.ts';
 import { setBuilds } from './ort.ts';
 import { WASM_BUILD } from './wasm-build.ts';
 
@@ -178,7 +181,11 @@ describe('an ONNX model', () => {
 
   const ids = stackRows([[1, 2]]);
   it.each([
-    ['another input', { ids, mask: ids, x: ids }, /`feeds` to be values for the inputs ids, mask, got `x`/],
+    [
+      'another input',
+      { ids, mask: ids, x: ids },
+      /`feeds` to be an object with values for the inputs ids, mask, got `x`/,
+    ],
     ['an input less', { ids }, /`mask` to be a bool tensor of the shape \[batch, length\]/],
     ['dims of another rank', { ids: { data: [1, 2], dims: [2] }, mask: ids }, /`ids\.dims`/],
     [
@@ -194,13 +201,218 @@ describe('an ONNX model', () => {
     [
       'fractions for integers',
       { ids: { data: [1.5, 2], dims: [1, 2] }, mask: ids },
-      /numbers of the type int64/,
+      /`ids\.data\[0\]` to be an integer from -9223372036854775808 to .*got `1\.5` \(number\)/,
     ],
   ])('refuses %s', async (_, feeds, message) => {
     const model = await load(CLASSIFIER);
     await expect(model.run(feeds)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       message: expect.stringMatching(message),
+    });
+  });
+});
+
+function emptyPlaces(length: number): readonly unknown[] {
+  const list: unknown[] = [];
+  list.length = length;
+  return list;
+}
+
+/** A model that gives what it takes. */
+const identity = (type: OnnxType): OnnxGraph => ({
+  name: type,
+  inputs: [{ name: 'x', type, dims: ['length'] }],
+  outputs: [{ name: 'y', type, dims: ['length'] }],
+  nodes: [node('Identity', ['x'], ['y'])],
+  initializers: [],
+});
+
+const LONG = { name: 'x', shape: ['length'] };
+
+const valuesOf = (type: OnnxTensorType, ...values: readonly unknown[]) =>
+  values.map((value): [OnnxTensorType, unknown] => [type, value]);
+
+describe('plain values for an input', () => {
+  it.each([
+    [
+      'float32',
+      [0.1, 1e38, Number.NaN, -Infinity],
+      [Math.fround(0.1), Math.fround(1e38), Number.NaN, -Infinity],
+    ],
+    ['float16', [65504, Infinity], [0x7bff, 0x7c00]],
+    ['uint8', [0, 255, 7n], [0, 255, 7]],
+    ['int8', [-128, 127], [-128, 127]],
+    ['int64', [-(2n ** 63n), 2n ** 63n - 1n, 5], [-(2n ** 63n), 2n ** 63n - 1n, 5n]],
+    ['bool', [true, false, 1, 0], [1, 0, 1, 0]],
+  ] as const)('of the type %s are those that it holds', async (type, data, held) => {
+    const model = await load(identity(type));
+    const { y } = await model.run({ x: { data, dims: [data.length] } });
+    expect([...(y?.data ?? [])]).toEqual(held);
+  });
+
+  it.each<[OnnxTensorType, unknown]>([
+    ...valuesOf('uint8', 300, -1, 1.5, Number.NaN, '1', null, undefined, true, [3], 256n),
+    ...valuesOf('int32', 2 ** 31, '', '3'),
+    ...valuesOf('int64', 2 ** 63, 2 ** 53, 2n ** 63n, 1.5),
+    ...valuesOf('uint64', -1, -1n, 2n ** 64n),
+    ...valuesOf('float32', 'abc', undefined, {}, [3], null, true, 1n, 1e39),
+    ...valuesOf('float16', 70_000),
+    ...valuesOf('bool', 2, -1, 'true', null),
+    ...valuesOf('string', 'a\0b', '\ud800', 1),
+  ])('of the type %s are never %s', (type, value) => {
+    const good = type === 'string' ? 'a' : 0;
+    expect(() => readFeed({ ...LONG, type }, { data: [good, value], dims: [2] })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(/^Expected `x\.data\[1\]` to be .*, got /),
+      }),
+    );
+  });
+
+  it('of the type bool are bits in bytes too', () => {
+    const data = Uint8Array.of(0, 7);
+    expect(() => readFeed({ ...LONG, type: 'bool' }, { data, dims: [2] })).toThrow(
+      /^Expected `x\.data\[1\]` to be true, false, 0 or 1, got `7`/,
+    );
+  });
+
+  it('may not be empty places', () => {
+    expect(() => readFeed({ ...LONG, type: 'int8' }, { data: emptyPlaces(1), dims: [1] })).toThrow(
+      /data\[0\]/,
+    );
+  });
+});
+
+describe('a feed', () => {
+  it.each<[string, unknown, RegExp]>([
+    [
+      'nothing',
+      undefined,
+      /^Expected `x` to be a float32 tensor of the shape \[length\], as \{ data, dims \}/,
+    ],
+    ['an empty object', {}, /^Expected `x` to be a float32 tensor/],
+    ['a list', [1, 2], /^Expected `x` to be a float32 tensor/],
+    ['a typed array', Float32Array.of(1), /^Expected `x` to be a float32 tensor/],
+    ['without dims', { data: [1] }, /^Expected `x` to be a float32 tensor/],
+    ['without data', { dims: [1] }, /^Expected `x` to be a float32 tensor/],
+    [
+      'with data that are a text',
+      { data: 'ab', dims: [2] },
+      /^Expected `x\.data` to be a Float32Array, or a list/,
+    ],
+    ['with data that are null', { data: null, dims: [0] }, /^Expected `x\.data` to be a Float32Array/],
+    ['with no list of dims', { data: [1], dims: 1 }, /^Expected `x\.dims` to be a list of lengths/],
+    ...[-2, 0.5, '1', 1n, 2 ** 33, null].map((length): [string, unknown, RegExp] => [
+      `with ${String(length)} (${typeof length}) in its dims`,
+      { data: [], dims: [length] },
+      /^Expected `x\.dims\[0\]` to be an integer >= 0/,
+    ]),
+    [
+      'of another type',
+      { type: 'float16', data: Float32Array.of(1), dims: [1] },
+      /^Expected `x\.type` to be float32/,
+    ],
+    ['with another field', { data: [1], dims: [1], shape: [1] }, /^Unknown option `x\.shape`/],
+  ])('is refused where it is %s', (_, feed, message) => {
+    expect(() => readFeed({ ...LONG, type: 'float32' }, feed)).toThrow(
+      expect.objectContaining({
+        code: expect.stringMatching(/_OPTION$/),
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+
+  it('is missed where an object has that name by itself', async () => {
+    const model = await load({ ...identity('float32'), ...renamed('constructor', 'y') });
+    await expect(model.run({})).rejects.toMatchObject({
+      message: expect.stringMatching(/^Expected `constructor` to be/),
+    });
+  });
+
+  it('has no name that no object can hold', async () => {
+    await expect(load({ ...identity('float32'), ...renamed('x', '__proto__') })).rejects.toMatchObject({
+      code: 'ONNX_MODEL_FAILED',
+      message: expect.stringMatching(/called `__proto__`.*rename it/),
+    });
+  });
+});
+
+const renamed = (input: string, output: string) => ({
+  inputs: [{ name: input, type: 'float32', dims: ['length'] }] as const,
+  outputs: [{ name: output, type: 'float32', dims: ['length'] }] as const,
+  nodes: [node('Identity', [input], [output])],
+});
+
+describe('the options of a model', () => {
+  const source = new Blob();
+  it.each<[string, unknown, unknown, RegExp]>([
+    ['a name for them', source, 'wasm', /^Expected `options` to be an object/],
+    ['null', source, null, /^Expected `options` to be an object/],
+    [
+      'a misspelt one',
+      source,
+      { bakend: 'wasm' },
+      /^Unknown option `bakend`: the options are backend, externalData, session/,
+    ],
+    ['one in lower case', source, { externaldata: {} }, /^Unknown option `externaldata`/],
+    ...['cpu', 'cuda', null, 5].map((backend): [string, unknown, unknown, RegExp] => [
+      `the backend ${backend}`,
+      source,
+      { backend },
+      /^Expected `backend` to be one of wasm, webgpu, auto/,
+    ]),
+    ['no files beside it', source, { externalData: null }, /^Expected `externalData` to be an object/],
+    [
+      'a file that is none',
+      source,
+      { externalData: { 'w.bin': 5 } },
+      /^Expected `externalData\.w\.bin` to be an address/,
+    ],
+    ['a session that is none', source, { session: 5 }, /^Expected `session` to be an object/],
+    [
+      "the session's providers",
+      source,
+      { session: { executionProviders: ['webgpu'] } },
+      /^Unknown option `executionProviders`: the options are graph/,
+    ],
+    [
+      'its locations',
+      source,
+      { session: { preferredOutputLocation: 'gpu-buffer' } },
+      /^Unknown option `preferredOutputLocation`/,
+    ],
+    [
+      'a level that is none',
+      source,
+      { session: { logSeverityLevel: 7 } },
+      /^Expected `logSeverityLevel` to be one of 0, 1/,
+    ],
+    [
+      'a length that is none',
+      source,
+      { session: { freeDimensionOverrides: { batch: -1 } } },
+      /^Expected `freeDimensionOverrides\.batch` to be an integer/,
+    ],
+    ['an empty source', '', {}, /^Expected `source` to be an address, a URL or a Blob/],
+    ['a list as the source', [], {}, /^Expected `source` to be an address/],
+  ])('are never %s', (_, given, options, message) => {
+    const make: (...values: readonly unknown[]) => unknown = Function.prototype.call.bind(
+      loadOnnxModel,
+      undefined,
+    );
+    expect(() => make(given, options)).toThrow(
+      expect.objectContaining({
+        code: expect.stringMatching(/_OPTION$/),
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+
+  it('name no dimension that the model has not', async () => {
+    const session = { freeDimensionOverrides: { bach: 2 } };
+    await expect(load(CLASSIFIER, { session })).rejects.toMatchObject({
+      code: 'UNKNOWN_OPTION',
+      message: expect.stringMatching(/`freeDimensionOverrides\.bach`: the options are batch, length/),
     });
   });
 });
@@ -225,7 +437,93 @@ describe('rows of a batch', () => {
 
   it('are no numbers where they would be others', () => {
     const dims = [1];
-    expect(() => rowsOf({ type: 'int64', data: BigInt64Array.of(2n ** 60n + 1n), dims })).toThrow(RangeError);
-    expect(() => rowsOf({ type: 'string', data: ['a'], dims })).toThrow(RangeError);
+    const refusal = expect.objectContaining({ code: 'ONNX_MODEL_FAILED' });
+    expect(() => rowsOf({ type: 'int64', data: BigInt64Array.of(2n ** 60n + 1n), dims })).toThrow(refusal);
+    expect(() => rowsOf({ type: 'string', data: ['a'], dims })).toThrow(refusal);
+  });
+
+  it('are none where the output has no dimensions, or fewer values than they say', () => {
+    const type = 'float32';
+    expect(() => rowsOf({ type, data: Float32Array.of(1), dims: [] })).toThrow(
+      /no dimensions.*read its `data`/,
+    );
+    expect(() => rowsOf({ type, data: Float32Array.of(1, 2, 3), dims: [2, 2] })).toThrow(
+      /3 values.*\[2, 2\]/,
+    );
+  });
+
+  const INVALID = 'INVALID_OPTION';
+  it.each<[string, unknown, unknown, string, RegExp]>([
+    ['no list of items', null, {}, INVALID, /^Expected `items` to be a list of items/],
+    ['a number for an item', [5], {}, INVALID, /^Expected `items\[0\]` to be a list of numbers/],
+    ['a text for an item', [[1], '2'], {}, INVALID, /^Expected `items\[1\]` to be a list of numbers/],
+    [
+      'rows of rows',
+      [
+        [
+          [1, 2],
+          [3, 4],
+        ],
+      ],
+      {},
+      INVALID,
+      /^Expected `items\[0\]\[0\]` to be a number, got `1,2` \(object\)/,
+    ],
+    [
+      'null in an item',
+      [[1, null, 3]],
+      {},
+      INVALID,
+      /^Expected `items\[0\]\[1\]` to be a number, got `null`/,
+    ],
+    [
+      'an empty place',
+      [emptyPlaces(2)],
+      {},
+      INVALID,
+      /^Expected `items\[0\]\[0\]` to be a number, got `undefined`/,
+    ],
+    ['bigints', [[1n]], {}, INVALID, /^Expected `items\[0\]\[0\]` to be a number/],
+    ...[0, Number.NaN, Infinity, -4, 1.5, '4', 1e15].map(
+      (padToMultipleOf): [string, unknown, unknown, string, RegExp] => [
+        `a multiple of ${padToMultipleOf}`,
+        [[1]],
+        { padToMultipleOf },
+        INVALID,
+        /^Expected `padToMultipleOf` to be an integer >= 1/,
+      ],
+    ),
+    ['a text for padding', [[1]], { padWith: '7' }, INVALID, /^Expected `padWith` to be a number/],
+    ['null for padding', [[1]], { padWith: null }, INVALID, /^Expected `padWith` to be a number/],
+    [
+      'a negative shape',
+      [[1, 2]],
+      { shape: [-1, -2] },
+      INVALID,
+      /^Expected `shape\[0\]` to be an integer >= 0/,
+    ],
+    [
+      'a shape and a multiple',
+      [[1]],
+      { shape: [1], padToMultipleOf: 4 },
+      INVALID,
+      /^Expected `padToMultipleOf` to be left out/,
+    ],
+    [
+      'an unknown option',
+      [[1]],
+      { padTo: 4 },
+      'UNKNOWN_OPTION',
+      /^Unknown option `padTo`: .*padToMultipleOf/,
+    ],
+    ['options that are none', [[1]], null, INVALID, /^Expected `options` to be an object/],
+  ])('are not made of %s', (_, items, options, code, message) => {
+    const stack: (...given: readonly unknown[]) => unknown = Function.prototype.call.bind(
+      stackRows,
+      undefined,
+    );
+    expect(() => stack(items, options)).toThrow(
+      expect.objectContaining({ code, message: expect.stringMatching(message) }),
+    );
   });
 });

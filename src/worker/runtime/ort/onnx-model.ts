@@ -1,18 +1,14 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { InvalidOptionError, textOf } from '../../../batching/base/errors.ts';
+import { InvalidOptionError, textOf, UnknownOptionError } from '../../../batching/base/errors.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { isRecord } from '../../../platform/is-record.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
-import { checkExternalFiles, readOnnxFile, type OnnxSource } from './onnx-files.ts';
+import { readFeed } from './onnx-feed.ts';
+import { checkExternalFiles, dimensionNames, readOnnxFile, type OnnxSource } from './onnx-files.ts';
 import { createOnnxSession, isCoded, type OnnxBackend, type OnnxSession } from './onnx-session.ts';
-import {
-  asTensor,
-  dataFor,
-  isTensorType,
-  type OnnxFeed,
-  type OnnxTensor,
-  type OnnxValueInfo,
-} from './onnx-tensor.ts';
+import { checkOnnxOptions, type OnnxModelOptions } from './onnx-options.ts';
+import { asTensor, isTensorType, type OnnxFeed, type OnnxTensor, type OnnxValueInfo } from './onnx-tensor.ts';
 import { ortMutex, type OrtModule } from './ort.ts';
 
 /** An ONNX model of a deployment. */
@@ -28,35 +24,10 @@ export interface OnnxModel {
    *
    * @param feeds A value for each input, by its name.
    * @returns The outputs, by their names.
-   * @throws InvalidOptionError for a value that the model doesn't take; OnnxModelError if the run fails; WasmAbortError where the
+   * @throws InvalidOptionError, UnknownOptionError for a value that the model doesn't take; OnnxModelError if the run fails; WasmAbortError where the
    *   runtime aborted: nothing runs in this worker any more.
    */
   run(feeds: Readonly<Record<string, OnnxFeed>>): Promise<Readonly<Record<string, OnnxTensor>>>;
-}
-
-/** How an ONNX model is loaded and run. */
-export interface OnnxModelOptions {
-  /**
-   * Where it runs: on the CPU by default. `auto`: on WebGPU where there is a GPU and onnxruntime has the model's operators and types
-   * there, else on the CPU.
-   */
-  readonly backend?: 'wasm' | 'webgpu' | 'auto' | undefined;
-  /** Files that the model names beside itself, by their paths there. */
-  readonly externalData?: Readonly<Record<string, OnnxSource>> | undefined;
-  /** How onnxruntime makes its session. */
-  readonly session?: OnnxSessionOptions | undefined;
-}
-
-/** Options of onnxruntime's session, under its own names. */
-export interface OnnxSessionOptions {
-  /** How far the graph is optimized; `all` by default. */
-  readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'layout' | 'all';
-  /** Lengths of dimensions that the model only names, by their names. Some optimizations need them. */
-  readonly freeDimensionOverrides?: Readonly<Record<string, number>>;
-  /** What it writes on the console: from 0, everything, to 4, what ends the session. */
-  readonly logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
-  /** Its configuration entries. */
-  readonly extra?: Record<string, unknown>;
 }
 
 /**
@@ -66,11 +37,13 @@ export interface OnnxSessionOptions {
  * @returns A function that fetches the model with its first call, and again after a call that failed. It rejects with
  *   ModelFileMissingError if a file can't be fetched, with OnnxModelError if the model can't be loaded, and with
  *   NoWebGpuAdapterError where WebGPU is wanted and isn't there.
+ * @throws InvalidOptionError, UnknownOptionError for a source that is none, and for options that aren't there.
  */
 export function loadOnnxModel(source: OnnxSource, options: OnnxModelOptions = {}): () => Promise<OnnxModel> {
+  const checked = checkOnnxOptions(source, options);
   let loading: Promise<OnnxModel> | undefined;
   return async () => {
-    loading ??= createModel(source, options);
+    loading ??= createModel(source, checked);
     try {
       return await loading;
     } catch (error) {
@@ -92,12 +65,20 @@ async function createModel(
     ),
   ]);
   checkExternalFiles(name, bytes, external);
+  if (given?.freeDimensionOverrides) checkDimensions(given.freeDimensionOverrides, bytes);
   const options = { ...given, ...(external.length > 0 && { externalData: external }) };
   const session = await createOnnxSession(bytes, backend, options).catch((cause: unknown): never => {
     if (isCoded(cause)) throw cause;
     throw OnnxModelError.notLoaded(name, messageOf(cause), backend, cause);
   });
   return new SessionModel(name, session);
+}
+
+/** The runtime takes a name that no dimension has. */
+function checkDimensions(overrides: Readonly<Record<string, number>>, bytes: Uint8Array): void {
+  const names = dimensionNames(bytes);
+  const unknown = Object.keys(overrides).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw UnknownOptionError.of(`freeDimensionOverrides.${unknown}`, names);
 }
 
 class SessionModel implements OnnxModel {
@@ -119,18 +100,14 @@ class SessionModel implements OnnxModel {
 
   async run(feeds: Readonly<Record<string, OnnxFeed>>): Promise<Readonly<Record<string, OnnxTensor>>> {
     const names = this.inputs.map((input) => input.name);
+    const expected = `an object with values for the inputs ${names.join(', ')}`;
+    if (!isRecord(feeds)) throw InvalidOptionError.of('feeds', expected, feeds);
     const unknown = Object.keys(feeds).find((given) => !names.includes(given));
-    if (unknown !== undefined)
-      throw InvalidOptionError.of('feeds', `values for the inputs ${names.join(', ')}`, unknown);
+    if (unknown !== undefined) throw InvalidOptionError.of('feeds', expected, unknown);
     const tensors = this.inputs.map((input) => {
-      const feed = feeds[input.name];
-      if (!feed)
-        throw InvalidOptionError.of(
-          input.name,
-          `a ${input.type} tensor of the shape [${input.shape.join(', ')}]`,
-          undefined,
-        );
-      return [input.name, new this.#ort.Tensor(input.type, dataFor(input, feed), feed.dims)] as const;
+      const { name, type } = input;
+      const { data, dims } = readFeed(input, Object.hasOwn(feeds, name) ? feeds[name] : undefined);
+      return [name, new this.#ort.Tensor(type, data, dims)] as const;
     });
     const outputs = await ortMutex
       .run(() => this.#session.run(Object.fromEntries(tensors)))
@@ -149,6 +126,7 @@ class SessionModel implements OnnxModel {
 const UNNAMED = 2 ** 32 - 1;
 
 function infoOf(model: string, value: InferenceSession.ValueMetadata): OnnxValueInfo {
+  if (value.name === '__proto__') throw OnnxModelError.ofName(model, value.name);
   if (!value.isTensor || !isTensorType(value.type)) throw OnnxModelError.notTensor(model, value.name);
   const { name, type } = value;
   return { name, type, shape: value.shape.map((length) => (length === UNNAMED ? -1 : length)) };
