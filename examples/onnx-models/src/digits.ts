@@ -6,7 +6,8 @@ const loadModel = loadOnnxModel(new URL('../model/digits.onnx', import.meta.url)
 export const digits = defineDeployment({
   name: 'digits',
   checkInput(input): readonly number[] {
-    if (Array.isArray(input) && input.every((value) => Number.isFinite(value) && value >= 0 && value <= 255)) return input;
+    if (Array.isArray(input) && input.every((value) => Number.isFinite(value) && value >= 0 && value <= 255))
+      return input;
     throw InvalidOptionError.of('input', 'a list of 64 gray values from 0 to 255', input);
   },
   batchOptions: { maxBatchSize: 32, batchWaitTimeoutMs: 20 },

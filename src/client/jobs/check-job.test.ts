@@ -42,6 +42,11 @@ describe('jobs.create refuses by name', () => {
     [{ rows: [{ a: 1, price: { net: [Number.NaN] } }] }, '`rows[0].price` is NaN (number)'],
     [{ rows: [{ a: 1n }] }, '`rows[0].a` is 1 (bigint)'],
     [{ rows: [{ a: () => 1 }] }, '`rows[0].a` is () => 1 (function)'],
+    [{ rows: [{ a: new Map([[1, 2]]) }] }, '`rows[0].a` is [object Map] (object)'],
+    [{ rows: [{ a: { b: [Float32Array.of(1, 2)] } }] }, '`rows[0].a` is 1,2 (object)'],
+    [{ rows: [{ a: new ArrayBuffer(1) }] }, '`rows[0].a` is [object ArrayBuffer] (object)'],
+    [{ rows: [{ a: new Date(Number.NaN) }] }, '`rows[0].a` is Invalid Date (object)'],
+    [{ rows: [new Map([['a', 1]])] }, '`rows[0]` is [object Map] (object)'],
     [{ rows: [5] }, 'Expected `rows[0]` to be an object of JSON values'],
     [{ requests: [{ body: { seed: 1n } }], template: undefined }, '`requests[0].body` is 1 (bigint)'],
   ])('what JSON hasn’t, by its row and column: %o', async (given, message) => {

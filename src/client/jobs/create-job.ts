@@ -172,14 +172,24 @@ function writeJson(row: unknown, place: string): string | undefined {
   try {
     return JSON.stringify(row, function check(this: unknown, key: string, value: unknown) {
       if (this === row) column = `.${key}`;
-      const isFinite = typeof value !== 'number' || Number.isFinite(value);
-      if (isFinite && !['bigint', 'function', 'symbol'].includes(typeof value)) return value;
-      throw JobRowError.ofValue(place + column, value);
+      // A date has become a text by now, and one without a time null.
+      const given: unknown = Object(this)[key];
+      const isTimeless = given instanceof Date && value === null;
+      if (isOfJson(value) && !isTimeless) return value;
+      throw JobRowError.ofValue(place + column, given);
     });
   } catch (error) {
     if (error instanceof JobRowError) throw error;
     return undefined;
   }
+}
+
+/** False for a Map or a typed array, of which JSON makes an empty or another object. */
+function isOfJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) || Object.prototype.toString.call(value) === '[object Object]';
+  return !['bigint', 'function', 'symbol'].includes(typeof value);
 }
 
 async function* withFirst(first: string, others: AsyncIterable<string>): AsyncGenerator<string> {

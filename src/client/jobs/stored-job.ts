@@ -58,7 +58,8 @@ export class StoredJob implements Job {
         if (result) yield { ...row, result };
         from = row.index + 1;
       }
-      if (from >= before.counts.total) return;
+      // The last result may come before the counts of all.
+      if (from >= before.counts.total) return void (await this.done());
       if (rows.at(-1)?.index !== from - 1 && before.state !== 'finished') await this.#changeSince(before);
     }
   }
