@@ -38,15 +38,13 @@ test('a request has the text that it has alone, whatever runs with it, under eve
   expect(report.largestBatch, 'the largest batch').toBe(16);
 });
 
-test('a decode step has the same logits each time that it runs, and each time that it is replayed with fused products, at every length', async ({
+test('a decode step has the same logits when it runs, when it is captured and when it is replayed, at every length', async ({
   probePage,
   backend,
 }) => {
   test.skip(backend === 'wasm', 'the CPU has no commands to capture');
   const report = await probePage.evaluate(() => window.probe.repeatSteps());
   expect(report.differences).toEqual([]);
-  expect(report.largestError, 'of a replay').toBeLessThan(1e-5);
-  expect(report.largestError, 'products are fused').toBeGreaterThan(0);
   // The first two of six times run or are captured: onnxruntime-web describes those.
   expect(report.numReplayed, 'steps replayed').toBeGreaterThan(report.numSteps / 2);
 });

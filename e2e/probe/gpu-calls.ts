@@ -6,19 +6,12 @@ export class GpuCalls {
   numBuffersCreated = 0;
   numBindGroupsCreated = 0;
   numBytesRead = 0;
-  numDispatches = 0;
   /** Those that are there, without captured uniforms. */
   readonly #live = new Set<GPUBuffer>();
   readonly stop: () => void;
 
   constructor() {
-    const [device, buffer, pass] = [
-      GPUDevice.prototype,
-      GPUBuffer.prototype,
-      GPUComputePassEncoder.prototype,
-    ];
-    // oxlint-disable-next-line typescript/unbound-method -- each is called with its own object below
-    const { dispatchWorkgroups } = pass;
+    const [device, buffer] = [GPUDevice.prototype, GPUBuffer.prototype];
     // oxlint-disable-next-line typescript/unbound-method -- each is called with its own object below
     const { createBuffer, createBindGroup } = device;
     // oxlint-disable-next-line typescript/unbound-method -- each is called with its own object below
@@ -29,7 +22,6 @@ export class GpuCalls {
     };
     const forget = (destroyed: GPUBuffer): void => void this.#live.delete(destroyed);
     const countRead = (numBytes: number): void => void (this.numBytesRead += numBytes);
-    const countDispatch = (): void => void (this.numDispatches += 1);
     const countGroup = (): void => void (this.numBindGroupsCreated += 1);
     device.createBuffer = function counted(descriptor) {
       const created = createBuffer.call(this, descriptor);
@@ -39,10 +31,6 @@ export class GpuCalls {
     device.createBindGroup = function counted(descriptor) {
       countGroup();
       return createBindGroup.call(this, descriptor);
-    };
-    pass.dispatchWorkgroups = function counted(x, y, z) {
-      countDispatch();
-      return dispatchWorkgroups.call(this, x, y, z);
     };
     buffer.mapAsync = function counted(mode, offset, size) {
       countRead(size ?? this.size);
@@ -55,7 +43,6 @@ export class GpuCalls {
     this.stop = () => {
       Object.assign(device, { createBuffer, createBindGroup });
       Object.assign(buffer, { mapAsync, destroy });
-      Object.assign(pass, { dispatchWorkgroups });
     };
   }
 

@@ -3,7 +3,6 @@ import { setBuilds } from '../../src/worker/runtime/ort/ort.ts';
 import { WASM_BUILD } from '../../src/worker/runtime/ort/wasm-build.ts';
 import { WEBGPU_BUILD } from '../../src/worker/runtime/ort/webgpu-build.ts';
 import { runGreedyBatch, runTrials } from './batches.ts';
-import { countDispatches } from './dispatches.ts';
 import { checkGpuFor, encodeOnGpu, factsOf, logitsAfter } from './models.ts';
 import { wrongOperation } from './operations.ts';
 import { compareSamplers } from './sampler.ts';
@@ -17,7 +16,6 @@ let runSoak: Awaited<ReturnType<typeof createSoak>> | undefined;
 const probe = {
   checkGpuFor,
   compareSamplers,
-  countDispatches,
   async startSoak(...args: Parameters<typeof createSoak>) {
     runSoak = await createSoak(...args);
   },

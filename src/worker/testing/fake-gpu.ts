@@ -54,7 +54,6 @@ export class FakeGpu {
 type Command = () => string;
 
 class FakeDevice {
-  readonly limits = { maxStorageBuffersPerShaderStage: 10 };
   readonly queue: FakeQueue;
   readonly #gpu: FakeGpu;
 
@@ -65,18 +64,6 @@ class FakeDevice {
 
   createBuffer({ size, usage }: GPUBufferDescriptor): FakeBuffer {
     return this.#gpu.createBuffer(size, usage);
-  }
-
-  createShaderModule({ label, code }: GPUShaderModuleDescriptor): object {
-    return { label, code };
-  }
-
-  createComputePipeline({ compute }: GPUComputePipelineDescriptor): object {
-    return { label: compute.module.label, getBindGroupLayout: () => this.#gpu.layout };
-  }
-
-  createComputePipelineAsync(descriptor: GPUComputePipelineDescriptor): Promise<object> {
-    return Promise.resolve(this.createComputePipeline(descriptor));
   }
 
   createBindGroup({ entries }: GPUBindGroupDescriptor): { readonly entries: readonly GPUBindGroupEntry[] } {

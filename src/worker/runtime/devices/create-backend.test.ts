@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chooseDevice } from './create-backend.ts';
-import { FakeGpu } from '../../testing/fake-gpu.ts';
 import { setBuilds } from '../ort/ort.ts';
 import { WASM_BUILD } from '../ort/wasm-build.ts';
 import { WEBGPU_BUILD } from '../ort/webgpu-build.ts';
@@ -25,7 +24,7 @@ function pretend({ adapter, isIsolated = true, numCores = 8, hasJspi = true }: M
   const requestDevice = ({ requiredFeatures = [] }: GPUDeviceDescriptor) =>
     adapter?.isRefusing
       ? Promise.reject(new Error('no room'))
-      : Promise.resolve(Object.assign(new FakeGpu().device, { features: new Set(requiredFeatures) }));
+      : Promise.resolve({ features: new Set(requiredFeatures), limits: LIMITS });
   const offered = adapter && {
     features: new Set(adapter.features),
     limits: LIMITS,

@@ -3,14 +3,21 @@ import {
   replayOf,
   watchDestruction,
   type CapturedPass,
+  type Dispatch,
   type Launch,
   type Transfer,
 } from './captured-pass.ts';
-import { fuseProducts } from './fuse-products.ts';
-import type { RecordedDispatch, Uniform } from './named-dispatch.ts';
 
-/** Uniforms are empty until the dispatch is submitted: the shader reads what its buffers hold at that time. */
-type PendingDispatch = RecordedDispatch & { uniforms: readonly Uniform[] };
+/** Parameters that onnxruntime-web writes for one shader, and their binding. */
+interface Uniform {
+  readonly binding: number;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+interface RecordedDispatch extends Dispatch {
+  /** Empty until the dispatch is submitted: the shader reads what its buffers hold at that time. */
+  uniforms: readonly Uniform[];
+}
 
 /** The arguments of a method as its watcher sees them. TypeScript infers those of the last overload: that of `copyBufferToBuffer` takes offsets. */
 type Call<Method> = Method extends (...args: infer Args) => infer Result
@@ -47,7 +54,7 @@ export async function capturePass(
 /** Wraps the methods of the device and of its queue, encoders and passes while onnxruntime-web runs a pass. */
 class PassCapture {
   readonly #device: GPUDevice;
-  readonly #steps: (PendingDispatch | Transfer)[] = [];
+  readonly #steps: (RecordedDispatch | Transfer)[] = [];
   readonly #groups = new Map<GPUBindGroup, GPUBindGroupDescriptor>();
   readonly #buffers = new Set<GPUBuffer>();
   /** Contents of the uniform buffers. */
@@ -66,27 +73,18 @@ class PassCapture {
     for (const restore of this.#restorers) restore();
   }
 
-  async finish(): Promise<CapturedPass | undefined> {
+  finish(): CapturedPass | undefined {
     const isWhole = this.#steps.length > 0 && this.#numSubmitted === this.#steps.length;
     if (!this.#isRepeatable || !isWhole) return undefined;
-    const { steps, buffers } = await this.#fused();
-    const uniforms = this.#uploadUniforms(steps);
+    const uniforms = this.#uploadUniforms();
     let offset = 0;
-    const commands = steps.map((step) => {
+    const commands = this.#steps.map((step) => {
       if ('encode' in step) return step;
-      const bindings = this.#bind(step, uniforms, offset);
+      const bindings = this.#rebind(step, uniforms, offset);
       offset += step.uniforms.reduce((size, { content }) => size + alignedSize(content), 0);
       return { pipeline: step.pipeline, bindings, launch: step.launch };
     });
-    return replayOf(commands, this.#buffers, [...(uniforms ? [uniforms] : []), ...buffers]);
-  }
-
-  async #fused() {
-    const dispatches = this.#steps.flatMap((step) => ('encode' in step ? [] : [step]));
-    // What a copy reads or writes has no names.
-    if (dispatches.length < this.#steps.length) return { steps: this.#steps, buffers: [] };
-    const fused = await fuseProducts(this.#device, dispatches);
-    return { steps: fused.dispatches, buffers: fused.buffers };
+    return replayOf(commands, this.#buffers, uniforms);
   }
 
   #watchDevice(): void {
@@ -128,18 +126,17 @@ class PassCapture {
 
   #watchPass(pass: GPUComputePassEncoder): void {
     let pipeline: GPUComputePipeline | undefined;
-    let group: GPUBindGroupDescriptor | undefined;
+    let bindings: GPUBindGroup | null = null;
     const record = (launch: Launch): void => {
-      if (pipeline && group) this.#steps.push({ pipeline, group, launch, uniforms: [] });
+      if (pipeline && bindings) this.#steps.push({ pipeline, bindings, launch, uniforms: [] });
       else this.#isRepeatable = false;
     };
     this.#watch(pass, 'setPipeline', (_, next) => {
       pipeline = next;
     });
-    this.#watch(pass, 'setBindGroup', (_, index, bindings, dynamicOffsets) => {
+    this.#watch(pass, 'setBindGroup', (_, index, group, dynamicOffsets) => {
       if (index !== 0 || dynamicOffsets) this.#isRepeatable = false;
-      // The bindings of a group from before the capture are unknown.
-      group = bindings ? this.#groups.get(bindings) : undefined;
+      bindings = group;
     });
     this.#watch(pass, 'dispatchWorkgroups', (_, x, y, z) => {
       record((again) => again.dispatchWorkgroups(x, y, z));
@@ -151,8 +148,11 @@ class PassCapture {
   }
 
   /** Copies the current contents of a dispatch's uniform buffers, and remembers its other buffers. */
-  #uniformsOf({ group }: RecordedDispatch): Uniform[] {
-    return [...group.entries].flatMap(({ binding, resource }) => {
+  #uniformsOf({ bindings }: Dispatch): Uniform[] {
+    const entries = [...(this.#groups.get(bindings)?.entries ?? [])];
+    // The bindings of a group from before the capture are unknown.
+    if (entries.length === 0) this.#isRepeatable = false;
+    return entries.flatMap(({ binding, resource }) => {
       if (!('buffer' in resource)) {
         this.#isRepeatable = false;
         return [];
@@ -172,8 +172,8 @@ class PassCapture {
   }
 
   /** Uploads the uniforms of all dispatches into one buffer, in order. */
-  #uploadUniforms(steps: readonly (RecordedDispatch | Transfer)[]): GPUBuffer | undefined {
-    const contents = steps.flatMap((step) =>
+  #uploadUniforms(): GPUBuffer | undefined {
+    const contents = this.#steps.flatMap((step) =>
       'encode' in step ? [] : step.uniforms.map(({ content }) => content),
     );
     const size = contents.reduce((sum, content) => sum + alignedSize(content), 0);
@@ -191,15 +191,21 @@ class PassCapture {
   }
 
   /** The bindings of a dispatch, with its uniforms in `buffer` from `offset` on. */
-  #bind({ group, uniforms }: RecordedDispatch, buffer: GPUBuffer | undefined, offset: number): GPUBindGroup {
-    const entries = new Map([...group.entries].map((entry) => [entry.binding, entry]));
+  #rebind(
+    { bindings, uniforms }: RecordedDispatch,
+    buffer: GPUBuffer | undefined,
+    offset: number,
+  ): GPUBindGroup {
+    const descriptor = this.#groups.get(bindings);
+    if (!descriptor || !buffer || uniforms.length === 0) return bindings;
+    const entries = new Map([...descriptor.entries].map((entry) => [entry.binding, entry]));
     let at = offset;
     for (const { binding, content } of uniforms) {
-      const size = content.byteLength;
-      if (buffer) entries.set(binding, { binding, resource: { buffer, offset: at, size } });
+      const resource = { buffer, offset: at, size: content.byteLength };
+      entries.set(binding, { binding, resource });
       at += alignedSize(content);
     }
-    return this.#device.createBindGroup({ ...group, entries: [...entries.values()] });
+    return this.#device.createBindGroup({ ...descriptor, entries: [...entries.values()] });
   }
 
   /** Hands the result and the arguments of each call of a method to `record`, after the call. */

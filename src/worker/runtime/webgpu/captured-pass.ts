@@ -19,12 +19,12 @@ export type CapturedPass = ReturnType<typeof replayOf>;
 
 /**
  * @param buffers All buffers of the pass. The caller has called `watchDestruction` for each.
- * @param own Copies of this pass's uniforms, as onnxruntime-web reuses its own uniform buffers for other passes, and results of ours.
+ * @param uniforms Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes.
  */
 export function replayOf(
   commands: readonly (Dispatch | Transfer)[],
   buffers: ReadonlySet<GPUBuffer>,
-  own: readonly GPUBuffer[],
+  uniforms: GPUBuffer | undefined,
 ) {
   return {
     /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
@@ -50,9 +50,7 @@ export function replayOf(
       pass?.end();
     },
 
-    destroy(): void {
-      for (const buffer of own) buffer.destroy();
-    },
+    destroy: () => uniforms?.destroy(),
   };
 }
 

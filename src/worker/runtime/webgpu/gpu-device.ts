@@ -5,7 +5,6 @@ import {
 } from '../../../protocol/errors/runtime.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import { isSoftware } from '../software-adapter.ts';
-import { watchShaders } from './shader-sources.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;
@@ -56,7 +55,6 @@ export async function requestGpuDevice(
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
     throw new RungUnavailableError("fp16 isn't available: the GPU adapter has no shader-f16");
   const device = await requestFrom(adapter, precision === 'fp16' ? ['shader-f16'] : []);
-  watchShaders(device);
   return {
     device,
     adapterName,
