@@ -196,6 +196,12 @@ describe('encoders that the app names', () => {
     obtained.resolve();
     await loading;
     expect(log.slice(1, 5)).toEqual(['serve model 0', 'obtain a/bert', 'obtain a/cross', 'load model 1']);
+    const shown = changes.flatMap(({ load: each }) => each?.id ?? []);
+    expect(shown.filter((id, index) => id !== shown[index - 1])).toEqual([
+      'a/bert',
+      'a/cross',
+      'storyteller',
+    ]);
     const failed = changes.flatMap(({ loadFailure }) => loadFailure?.id || []);
     expect(failed).toEqual(['a/bert', 'a/cross']);
   });

@@ -42,6 +42,8 @@ export class ModelSwitch {
   readonly #first: FirstModel;
   #served: ServedModel | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void>; readonly isOfStart: boolean } | undefined;
+  /** Whether encoders of the start are still to be loaded. A load that waits for them isn't shown yet. */
+  #hasEncodersAhead: boolean;
   /** The end of the last load: loads run one after another. */
   #last: Promise<void>;
   readonly calls: CallHandlers<ModelCall> = {
@@ -80,6 +82,7 @@ export class ModelSwitch {
     this.#encoders = new EncoderModels(options.encoders, options.past, this.#store, this.#device);
     this.#first = new FirstModel(options, this.#store, this.#device, this.#encoders);
     const { encoders = [] } = options.first;
+    this.#hasEncodersAhead = encoders.length > 0;
     this.started = this.#start(encoders);
     this.#last = encoders.length === 0 ? this.started : this.started.then(() => this.#loadEncoders(encoders));
   }
@@ -115,7 +118,9 @@ export class ModelSwitch {
   /** @param before Resolves when the load may run. */
   #begin(request: LoadRequest, before: Promise<void>, isOfStart = false): Promise<void> {
     const { source, dtype } = request;
-    const report = (load: ModelLoad): void => this.#options.onStatus({ load }, ['loadFailure']);
+    const report = (load: ModelLoad): void => {
+      if (isOfStart || !this.#hasEncodersAhead) this.#options.onStatus({ load }, ['loadFailure']);
+    };
     const job = new LoadJob(nameOfLoad(source, dtype), modelNameOf(source), systemClock, report);
     const done = before.then(() => this.#run(job, request));
     // A load that waits is cancelled by the next one, and not by an encoder of the start.
@@ -142,14 +147,15 @@ export class ModelSwitch {
 
   /** The status says why one failed. Without the first model, none is loaded. */
   async #loadEncoders(encoders: readonly EncoderInit[]): Promise<void> {
-    if (this.#first.failure !== undefined) return;
-    for (const { deployment, source } of encoders) {
+    const loaded = this.#first.failure === undefined ? encoders : [];
+    for (const { deployment, source } of loaded) {
       this.#device.discount(deployment);
       const request: LoadRequest = { source, deployment, dtype: 'auto', whenBusy: 'finish' };
       await this.#begin(request, Promise.resolve(), true).catch((error: unknown) => {
         if (error instanceof RuntimeLostError) throw error;
       });
     }
+    this.#hasEncodersAhead = false;
   }
 
   #serveWith(served: ServedModel): void {
