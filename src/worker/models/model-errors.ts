@@ -56,7 +56,7 @@ export function noCalls(id: string): ToolsUnsupportedError {
 
 export function noTools(id: string): ToolsUnsupportedError {
   return new ToolsUnsupportedError(
-    `${id} takes no tools: its chat template has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
+    `${id} takes no tools: its chat template doesn't read \`tools\`, or has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
   );
 }
 

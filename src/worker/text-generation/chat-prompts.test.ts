@@ -258,4 +258,12 @@ describe('tools are refused', () => {
     const { submit } = createChat();
     expect(() => submit(prompt, options)).toThrow(expect.objectContaining(error));
   });
+
+  it('for a template that names tools, and reads them by another name', () => {
+    const { submit } = createGenerator(undefined, {
+      sourceFor: () => '{% if xml_tools %}<tools>{{ xml_tools }}</tools><tool_call>{% endif %}',
+      render: () => 'A',
+    });
+    expect(() => submit(CHAT, { tools })).toThrow(expect.objectContaining({ code: 'TOOLS_UNSUPPORTED' }));
+  });
 });

@@ -87,10 +87,15 @@ export function writeChat(
   const numCharacters = lengthOfChat(messages);
   checkTextLength(numCharacters);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
-  const options = { variables, tools };
-  const rendered = continueFinalMessage
-    ? renderOpen(chatTemplate, messages, options)
-    : chatTemplate.render(messages, options);
+  const write = (given: readonly GenerationTool[]): string => {
+    const options = { variables, tools: given };
+    return continueFinalMessage
+      ? renderOpen(chatTemplate, messages, options)
+      : chatTemplate.render(messages, options);
+  };
+  const rendered = write(tools);
+  // Templates may take tools under names of their own, as SmolLM3's does: the model would never see these.
+  if (tools.length > 0 && rendered === write([])) throw noTools(model.modelInfo.id);
   const continued = continueFinalMessage ? textOfContent(messages.at(-1)?.content) : undefined;
   const mayCall = tools.length > 0;
   return { rendered, syntax: answerSyntaxOf({ template, rendered, continued, mayCall, isToken }) };
