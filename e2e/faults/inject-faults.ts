@@ -1,4 +1,5 @@
 import { CpuPlan } from '../../src/worker/cpu/plan/cpu-plan.ts';
+import { ShapeMatcher } from '../../src/worker/text-generation/shapes/shape-matcher.ts';
 
 export type InjectedFault =
   | 'device-lost'
@@ -26,11 +27,22 @@ export interface FaultPlan {
   readonly adapter?: 'refused' | 'hardware';
   /** How the GPU computes wrongly, without an error. */
   readonly wrongValues?: WrongValues;
+  /** How a worker on the CPU works wrongly, without an error. */
+  readonly wrongWork?: WrongWork;
   readonly hardwareConcurrency?: number;
 }
 
 /** Wrong attention in the third row of a decode step; activations that are NaN; a decode step that doesn't write its K/V. */
 export type WrongValues = 'third-row' | 'nan' | 'stale-cache';
+
+/**
+ * Wrong logits in the third row of a step; a text that goes on a token too early; a shape that allows all tokens; wrong logits of the
+ * tiny model whose values are known; wrong logits of all other models.
+ */
+export type WrongWork = 'third-row' | 'resumption' | 'mask' | 'known-values' | 'logits';
+
+/** Tokens of the tiny model whose values are known. */
+const TINY_VOCABULARY = 256;
 
 /** Shaders of onnxruntime-web by their labels, and what becomes of a line of them. */
 const WRONG_SHADERS: Readonly<Record<WrongValues, readonly [label: string, line: string, wrong: string]>> = {
@@ -63,6 +75,7 @@ export async function injectFaults(): Promise<void> {
     Object.defineProperty(navigator, 'hardwareConcurrency', { value: plan.hardwareConcurrency });
   }
   if ('gpu' in navigator) spoilAdapter(plan);
+  if (plan.wrongWork) spoilWork(plan.wrongWork);
   if (plan.endlessText !== undefined) hangOn(plan.endlessText);
   const { fault, atRun = Infinity, isAfterToken = false, poisonedTokenId } = plan;
   if (!fault) return;
@@ -100,6 +113,55 @@ function spoilShader(label: string, line: string, wrong: string): void {
     const code = shader.label === label ? shader.code.replace(line, wrong) : shader.code;
     return createShaderModule.call(this, { ...shader, code });
   };
+}
+
+function spoilWork(wrong: WrongWork): void {
+  switch (wrong) {
+    case 'third-row':
+      spoilLogits((row, size) => row === 2 && size > TINY_VOCABULARY);
+      break;
+    case 'known-values':
+      spoilLogits((_, size) => size === TINY_VOCABULARY);
+      break;
+    case 'logits':
+      spoilLogits((_, size) => size > TINY_VOCABULARY);
+      break;
+    case 'resumption':
+      // Listeners share the message.
+      self.addEventListener('message', ({ data }: MessageEvent<unknown>) => shortenResumptions(data));
+      break;
+    case 'mask':
+      ShapeMatcher.prototype.mask = () => new Uint32Array(2 ** 12).fill(0xffff_ffff);
+      break;
+    default:
+      wrong satisfies never;
+  }
+}
+
+/** Makes one token likeliest in some rows of logits, whose length is the size of the vocabulary. */
+function spoilLogits(isSpoilt: (row: number, size: number) => boolean): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
+  const { run } = CpuPlan.prototype;
+  CpuPlan.prototype.run = async function spoilt(pass, inputs) {
+    const runMs = await run.call(this, pass, inputs);
+    for (const index of pass.logitTokens.keys()) {
+      const logits = this.logits.row(pass.firstLogitRow + index);
+      if (isSpoilt(index, logits.length)) logits[7] = 100;
+    }
+    return runMs;
+  };
+}
+
+function shortenResumptions(data: unknown): void {
+  if (typeof data !== 'object' || data === null) return;
+  if ('resumption' in data) JSON.stringify(data, (key, value: unknown) => shortened(key, value));
+  else Object.values(data).forEach(shortenResumptions);
+}
+
+/** Takes the last token away in place. */
+function shortened(key: string, value: unknown): unknown {
+  if (key === 'tokenIds' && Array.isArray(value)) value.pop();
+  return value;
 }
 
 function hangOn(text: string): void {

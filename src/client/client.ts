@@ -46,7 +46,9 @@ import type {
   RerankerHandle,
   TextGeneratorHandle,
 } from './handles.ts';
+import type { CheckOptions, CheckReport } from './check/types.ts';
 import type { OpenLink } from './links/link.ts';
+import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
 import {
   checkDtype,
@@ -156,7 +158,8 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
-  const client = new TabserveClient<DeploymentTypes<Deployments>>(clientId, open, hub);
+  const source = canLead ? host : undefined;
+  const client = new TabserveClient<DeploymentTypes<Deployments>>(clientId, open, hub, source);
   logFailures(client);
   return client;
 }
@@ -175,6 +178,7 @@ function logFailures(client: Pick<TabserveClient, 'subscribe'>): void {
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- no deployment types are known
 export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
   readonly #hub: string | undefined;
+  readonly #source: WorkerSource | undefined;
   readonly #topics: Topics;
   readonly #connection: Connection;
   readonly #requests: OutstandingRequests;
@@ -184,9 +188,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /**
    * @internal
    * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co if left out.
+   * @param source How this tab makes workers, for `check`. Left out where it may make none.
    */
-  constructor(clientId: ClientId, open: OpenLink, hub?: string) {
+  constructor(clientId: ClientId, open: OpenLink, hub?: string, source?: WorkerSource) {
     this.#hub = hub;
+    this.#source = source;
     this.#topics = new Topics(clientId);
     const isWaiting = (): boolean => this.#requests.size + this.#calls.size > 0;
     this.#connection = new Connection(open, this.#topics, {
@@ -479,6 +485,30 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return this.#calls.ask({ type: 'detokenize', tokenIds });
   }
 
+  /**
+   * Checks this machine, in about a minute: whether texts are the same together as one by one, and after another worker has taken over;
+   * whether shapes hold and values are right; and how fast it is. Texts of other tabs go on, and start first. The check's own workers load the
+   * model again, where there is memory for that. It ends with its tab.
+   *
+   * @returns The report. A line that can't be run, or that was not done when `signal` aborted, says why.
+   * @throws OverrideHeldError while a load test or another check runs in any tab.
+   * @throws As `ready()`, while no model can run.
+   */
+  async check(options: CheckOptions = {}): Promise<CheckReport> {
+    const loaded = await import('./check/check-machine.ts');
+    const createClient = (clientId: ClientId, open: OpenLink) => new TabserveClient(clientId, open);
+    return loaded.checkMachine({ serve: this, source: this.#source, createClient }, options);
+  }
+
+  /**
+   * For `check`. Answers with a `DeviceCheck`.
+   *
+   * @internal
+   */
+  checkDevice(): Promise<unknown> {
+    return this.#calls.ask({ type: 'check-device' });
+  }
+
   /** The last status that the worker reported, as this tab sees it. */
   status(): TabserveStatus {
     return this.#connection.status;
@@ -528,7 +558,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     schema: GenericSchema<unknown, Knobs>,
     knobs: Optional<Knobs>,
   ): Promise<KnobOverride<Knobs>> {
-    if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
+    if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.by('this');
     const override = new KnobOverride(name, schema, (call) => this.#calls.ask(call));
     this.#connection.override = override;
     try {

@@ -114,6 +114,15 @@ export {
 export { TabserveError } from '../protocol/wire-errors.ts';
 export type { WireError } from '../protocol/wire.ts';
 export type { ResultOptions } from './base-response.ts';
+export type {
+  CheckedBackend,
+  CheckedRate,
+  CheckLine,
+  CheckName,
+  CheckOptions,
+  CheckOutcome,
+  CheckReport,
+} from './check/types.ts';
 export { connect, TabserveClient, type ConnectOptions } from './client.ts';
 export type { DeploymentResponse } from './deployment-response.ts';
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';

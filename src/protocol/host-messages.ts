@@ -43,6 +43,11 @@ const workerInit = message('init', {
   upstream: v.exactOptional(upstreamInit),
   /** Whether the worker serves all tabs over channels, or only its own tab over its port. */
   isShared: v.boolean(),
+  /**
+   * Whether it runs beside the app's own worker, for a check. It loads the model that serves, from this device alone, and only if there
+   * is memory for both. It runs no jobs, and leaves the notes about starts as they are.
+   */
+  isTrial: v.exactOptional(v.boolean()),
   /** The name of a lock that the worker holds until it ends. Left out without Web Locks. */
   lifeLock: v.exactOptional(name),
   past: workerPast,

@@ -23,7 +23,7 @@ describe('the wire', () => {
     RequestTimeoutError.ofRequest(5),
     ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
     NoWebGpuAdapterError.because('none'),
-    OverrideHeldError.byAnotherTab(),
+    OverrideHeldError.by('another'),
     OverrideEndedError.bySuspension(),
     BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
   ])('carries a $name across with its class, code, message and details', (error) => {

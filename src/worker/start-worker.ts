@@ -116,7 +116,7 @@ class WorkerStart {
   }
 
   #start(workerId: WorkerId, tabs: Outbox): ServeWorker {
-    const { app, past, model, dtype, encoders, backend, upstream, bridgeUrl, lifeLock } = this.#init;
+    const { app, past, model, dtype, encoders, backend, upstream, bridgeUrl, lifeLock, isTrial } = this.#init;
     const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
@@ -125,6 +125,7 @@ class WorkerStart {
       tell: tellHost,
       whenAlone: () => whenOthersEnded(navigator.locks, namesOf(app), lifeLock),
       ...(app !== undefined && { app }),
+      isTrial,
     });
     this.#serving = worker;
     // The browser reports an uncaught error to the host, but not a rejection.

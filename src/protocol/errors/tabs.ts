@@ -24,14 +24,11 @@ export class VersionMismatchError extends codedError('VersionMismatchError', 'VE
 
 /** Another override is in force. Two at a time would measure each other's policy. */
 export class OverrideHeldError extends codedError('OverrideHeldError', 'OVERRIDE_HELD') {
-  static byAnotherTab(): OverrideHeldError {
+  /** @param tab The one that holds it. */
+  static by(tab: 'another' | 'this'): OverrideHeldError {
     return new OverrideHeldError(
-      'A load test in another tab sets the policy. Wait until it ends, stop it there, or close that tab.',
+      `A test in ${tab} tab sets the policy. Stop it there, or wait until it ends.`,
     );
-  }
-
-  static byThisTab(): OverrideHeldError {
-    return new OverrideHeldError('A load test in this tab sets the policy. Wait until it ends, or stop it.');
   }
 }
 
@@ -43,13 +40,13 @@ export class OverrideEndedError extends codedError('OverrideEndedError', 'OVERRI
 
   static bySuspension(): OverrideEndedError {
     return new OverrideEndedError(
-      'The browser froze this tab, so its load test ended. Keep the tab in view and start the test again.',
+      'The browser froze this tab, so its test ended. Keep the tab in view and start the test again.',
     );
   }
 
   static byHandOver(): OverrideEndedError {
     return new OverrideEndedError(
-      'The worker was replaced, and the policy of this load test with it. Start the test again.',
+      'The worker was replaced, and the policy of this test with it. Start the test again.',
     );
   }
 }

@@ -34,6 +34,13 @@ export function dtypeNeeds(dtype: string, feature: string): UnsupportedDtypeErro
   );
 }
 
+/** For a check, which downloads nothing. */
+export function notStoredFor(id: string): UnsupportedDtypeError {
+  return new UnsupportedDtypeError(
+    `${id} is not stored in a precision that runs here. Load it with \`dtype: 'fp32'\`, q8 or q4.`,
+  );
+}
+
 /** For a model whose activations exceed the range of fp16. */
 export function dtypeTooNarrow(dtype: string): UnsupportedDtypeError {
   return new UnsupportedDtypeError(

@@ -11,6 +11,8 @@ export interface DeviceChoice {
   readonly fallbackReason: string;
   /** The models that serve on it. */
   readonly serving?: readonly ServingModel[];
+  /** Whether another worker runs the same model, so that this one has half of the memory. */
+  readonly isTrial?: boolean | undefined;
 }
 
 /** @param precision How the weights are stored. */

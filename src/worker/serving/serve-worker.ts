@@ -142,6 +142,7 @@ export class ServeWorker {
       return;
     }
     this.#host.tell({ type: 'ready' });
+    if (this.#host.isTrial) return;
     // A suspended worker keeps the files of the jobs open. Without storage there are no jobs to go on with.
     await this.#jobs
       .open()

@@ -1,8 +1,12 @@
-import { useState } from 'react';
+import { lazy, Suspense, use, useState } from 'react';
 
 import { bridgeOfPage } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { applyTheme, readTheme, THEMES } from '../../browser/theme.ts';
+import { ServeContext } from '../../state/serve-context.ts';
+
+const CheckDialog = lazy(async () => ({ default: (await import('../check/check-dialog.tsx')).CheckDialog }));
 
 const KEYS = [
   ['Enter', 'Send the prompt; begin a run while Run has the focus'],
@@ -45,6 +49,7 @@ export function MenuContent() {
     <>
       <h2>Theme</h2>
       <ThemeChoice />
+      <MachineCheck />
       <h2>Keyboard</h2>
       <dl className="keys">
         {KEYS.map(([key, act]) => (
@@ -66,6 +71,19 @@ export function MenuContent() {
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+/** Not in a page that could not start. */
+function MachineCheck() {
+  const [isOpen, setIsOpen] = useState(false);
+  if (!use(ServeContext)) return null;
+  return (
+    <>
+      <h2>This machine</h2>
+      <Button onClick={() => setIsOpen(true)}>Check this machine</Button>
+      <Suspense>{isOpen && <CheckDialog onClose={() => setIsOpen(false)} />}</Suspense>
     </>
   );
 }

@@ -137,6 +137,16 @@ describe('the model that this browser was told to serve', () => {
     for (let count = 0; count < 10; count++) expect(await start()).toEqual(chosen);
   });
 
+  it('is the same for a check, which counts no start and forgets none', async () => {
+    const { store, key, start } = await chooseStored();
+    for (let count = 0; count < 10; count++) expect(await store.chosen(FIRST)).toMatchObject({ key });
+    expect(await start(), 'nothing was counted').toBe(key);
+    expect(await store.chosen('another one')).toBeUndefined();
+    const fetched = { source: { type: 'embedded' }, dtype: 'q8' } as const;
+    await store.serve(FIRST, fetched);
+    expect(await store.chosen(FIRST)).toEqual(fetched);
+  });
+
   it('does not count once the app names another first model', async () => {
     const { store } = await chooseStored();
     expect(await store.served('another one', false)).toBeUndefined();

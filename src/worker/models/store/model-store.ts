@@ -167,6 +167,14 @@ export class ModelStore {
     return folder;
   }
 
+  /** As `served`, without a count of starts or a repair. Undefined also where the stored model is not whole. */
+  async chosen(first: string): Promise<ChosenModel | undefined> {
+    const served = await this.#readServed(SERVED);
+    if (served?.first !== first) return undefined;
+    if (typeof served.model !== 'string') return served.model;
+    return (await this.folders()).find(({ key }) => key === served.model);
+  }
+
   /** The start of the model that `served` gave has ended, well or not. Does nothing if it was deleted since. */
   async endStart(key: string): Promise<void> {
     const served = await this.#readServed(SERVED);

@@ -67,13 +67,27 @@ function isRefusal(error: unknown): error is Error {
 
 /** The limits of a device that a plan for a model respects. */
 export function limitsOf(device: DeviceChoice): DeviceLimits {
-  return { ...device.runtime.limits, memoryBytes: memoryOfMachine(), serving: device.serving ?? [] };
+  const memoryBytes = device.isTrial ? memoryOfTrial() : memoryOfMachine();
+  return { ...device.runtime.limits, memoryBytes, serving: device.serving ?? [] };
 }
 
-/** Only Chromium has it, as a power of two of GiB. Most versions stop at 8, which may then stand for more. */
+const GIBIBYTE = 2 ** 30;
+
+/** Only Chromium has it, as a power of two. Most versions stop at 8, which may then stand for more. */
+function reportedGibibytes(): number | undefined {
+  return 'deviceMemory' in navigator ? Number(navigator.deviceMemory) : undefined;
+}
+
 function memoryOfMachine(): number | undefined {
-  const gibibytes = 'deviceMemory' in navigator ? Number(navigator.deviceMemory) : NaN;
-  return gibibytes < 8 ? gibibytes * 2 ** 30 : undefined;
+  const gibibytes = reportedGibibytes() ?? NaN;
+  return gibibytes < 8 ? gibibytes * GIBIBYTE : undefined;
+}
+
+/** A check must not take the memory of the page that it runs in. Where the browser reports none, this is what a phone has. */
+const UNKNOWN_GIBIBYTES = 4;
+
+function memoryOfTrial(): number {
+  return ((reportedGibibytes() ?? UNKNOWN_GIBIBYTES) * GIBIBYTE) / 2;
 }
 
 /** Makes packed weights ready to run. Once it resolves, `weights` is no longer read. */

@@ -8,13 +8,15 @@ import type { DeviceChoice } from '../device-choice.ts';
 export class SharedDevice {
   readonly #choice: BackendChoice;
   readonly #past: WorkerPast;
+  readonly #isTrial: boolean;
   #chosen: Promise<DeviceChoice> | undefined;
   /** By the deployment that each serves. */
   readonly #serving = new Map<string, ServingModel>();
 
-  constructor(choice: BackendChoice, past: WorkerPast) {
+  constructor(choice: BackendChoice, past: WorkerPast, isTrial = false) {
     this.#choice = choice;
     this.#past = past;
+    this.#isTrial = isTrial;
   }
 
   /**
@@ -24,7 +26,7 @@ export class SharedDevice {
    */
   async get(): Promise<DeviceChoice> {
     const device = await (this.#chosen ??= this.#choose());
-    return { ...device, serving: [...this.#serving.values()] };
+    return { ...device, serving: [...this.#serving.values()], isTrial: this.#isTrial };
   }
 
   /** Counts a model that serves, or will, in the limits for others, in place of the one that served this deployment before. */

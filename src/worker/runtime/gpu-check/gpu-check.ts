@@ -38,9 +38,7 @@ export async function findWrongValuesOf(
   { modelType, dtype, precision }: CheckedModel,
   report: (done: number, total: number) => void,
 ): Promise<string | undefined> {
-  // Most starts don't need it.
-  const { default: reference } = await importPart(() => import('./reference.json'));
-  const known = reference.cases.find(({ modelTypes }) => modelTypes.includes(modelType));
+  const known = await knownCaseOf(modelType);
   if (!known) return undefined;
   const { config, seed, rows } = known;
   const model = readModel(config, undefined);
@@ -52,6 +50,17 @@ export async function findWrongValuesOf(
   } finally {
     await backend.release();
   }
+}
+
+/** Whether the reference has a model of this type. */
+export async function hasKnownValues({ modelType }: CheckedModel): Promise<boolean> {
+  return (await knownCaseOf(modelType)) !== undefined;
+}
+
+async function knownCaseOf(modelType: string) {
+  // Most starts don't need it.
+  const { default: reference } = await importPart(() => import('./reference.json'));
+  return reference.cases.find(({ modelTypes }) => modelTypes.includes(modelType));
 }
 
 interface RowInCheck {

@@ -76,7 +76,7 @@ export class Knobs {
   ): BatchingPolicy | BatchKnobs {
     const held = this.#override;
     if (held && (held.overrideId !== overrideId || held.deployment !== deployment))
-      throw OverrideHeldError.byAnotherTab();
+      throw OverrideHeldError.by('another');
     const served = this.#deployments.named(deployment);
     const { knobs: own } = served;
     const inForce = served.configure(knobs);

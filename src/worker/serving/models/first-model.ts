@@ -23,11 +23,12 @@ import { checkGpu } from './check-gpu.ts';
 import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
 import { LoadFraction } from './load-fraction.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
-import { obtainModel } from './obtain-model.ts';
+import { notStoredFor } from '../../models/model-errors.ts';
+import { findStored, obtainModel } from './obtain-model.ts';
 import { reserveEncoders } from './reserve-encoders.ts';
 import type { RemovableField } from '../reports/status-publisher.ts';
 
-export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past'> {
+export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past' | 'isTrial'> {
   /** The model that the app begins with. */
   readonly first: FirstModelInit;
   /** The ID of the model that the worker before this one ran, once a tab has told it. */
@@ -158,7 +159,8 @@ export class FirstModel {
 
   /** Stores a model, unless it is stored. Tabs see it as any other load. */
   async #obtain(source: StoredSource, device: DeviceChoice): Promise<ChosenModel> {
-    const { first, onStatus } = this.#options;
+    const { first, onStatus, isTrial } = this.#options;
+    if (isTrial) return this.#findStored(source, device);
     const send = (load: ModelLoad): void => onStatus({ load }, []);
     const job = new LoadJob(this.name, modelNameOf(source), systemClock, send, this.#fraction);
     this.#job = job;
@@ -171,10 +173,19 @@ export class FirstModel {
     }
   }
 
+  /** @throws UnsupportedDtypeError. */
+  async #findStored(source: StoredSource, device: DeviceChoice): Promise<ChosenModel> {
+    const { dtype } = this.#options.first;
+    const stored = await findStored(source, dtype, limitsOf(device), await this.#store);
+    if (!stored) throw notStoredFor(modelNameOf(source));
+    return stored;
+  }
+
   async #chosenBefore(): Promise<ChosenModel | undefined> {
-    const { past, onStatus } = this.#options;
+    const { past, onStatus, isTrial } = this.#options;
     try {
       const store = await this.#store;
+      if (isTrial) return await store.chosen(this.name);
       const chosen = await store.served(this.name, past.recovery !== undefined);
       // Another start can remove files that this one cannot.
       await store.sweep().catch(() => {});
@@ -240,7 +251,7 @@ export class FirstModel {
 
   /** If the end of a start cannot be written, the start counts against the model. */
   async #endStart(chosen: ChosenModel): Promise<void> {
-    if ('source' in chosen) return;
+    if ('source' in chosen || this.#options.isTrial) return;
     const store = await this.#store;
     await store.endStart(chosen.key).catch(() => {});
   }

@@ -26,6 +26,7 @@ const platform = vi.hoisted(() => ({
   checkGpu: (): Promise<void> => Promise.resolve(),
   warmUp: (): Promise<void> => Promise.resolve(),
   obtain: (_job: LoadJob): Promise<ModelFolder> => Promise.reject(new Error('no hub')),
+  findStored: (): Promise<ModelFolder | undefined> => Promise.resolve(undefined),
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
   reserve: (): Promise<void> => Promise.resolve(),
 }));
@@ -36,6 +37,7 @@ vi.mock('./load-model.ts', () => ({
 vi.mock('../../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
 vi.mock('./obtain-model.ts', () => ({
   obtainModel: (...[, , , , job]: Parameters<typeof obtainModel>) => platform.obtain(job),
+  findStored: () => platform.findStored(),
 }));
 vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
 vi.mock('./reserve-encoders.ts', () => ({ reserveEncoders: () => platform.reserve() }));
@@ -48,7 +50,11 @@ const STORED = { key: 'other', id: 'a/b', revision: '', storedBytes: 1, totalByt
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
 /** Logs a line for each model that is loaded, takes over or is released. The test can hold each of these steps. */
-function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FIRST, modelBefore?: string) {
+function createSwitch(
+  past: Partial<WorkerPast> = {},
+  first: FirstModelInit = FIRST,
+  { modelBefore, isTrial }: { readonly modelBefore?: string; readonly isTrial?: true } = {},
+) {
   const log: string[] = [];
   let status: Partial<WorkerStatus> = {};
   /** Of the status, as they were told. */
@@ -68,6 +74,7 @@ function createSwitch(past: Partial<WorkerPast> = {}, first: FirstModelInit = FI
     modelBefore: () => modelBefore,
     backend: 'wasm',
     past: { ...NO_PAST, ...past },
+    ...(isTrial && { isTrial }),
     generator: {
       async use({ id }, _create, _whenBusy, signal) {
         await hold.use(signal);
@@ -298,7 +305,9 @@ describe('the model that was chosen before', () => {
       served: () => Promise.resolve(undefined),
       folders: () => Promise.resolve(folders),
     });
-    const { models, status } = createSwitch({}, FIRST, before);
+    const { models, status } = createSwitch({}, FIRST, {
+      ...(before !== undefined && { modelBefore: before }),
+    });
     await models.started;
     expect(status().loadFailure?.error.code).toBe(code);
   });
@@ -528,6 +537,36 @@ describe('a GPU that computes wrong values', () => {
     expect(log).toEqual(['load model 0', 'serve model 0']);
     expect(warn.mock.calls).toEqual([['This GPU computes wrong values (x). Using the CPU.']]);
     warn.mockRestore();
+  });
+});
+
+describe('the worker of a check', () => {
+  it('loads the model that was chosen, counts no start, and removes nothing that another worker stores', async () => {
+    const notes: string[] = [];
+    const sweep = vi.fn<ModelStore['sweep']>(() => Promise.resolve());
+    const chosen = () => Promise.resolve(STORED_FOLDER);
+    const served = () => Promise.reject(new Error('counts a start'));
+    platform.openStore = storeWith(notes, { chosen, served, sweep });
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const { models, log } = createSwitch({}, FIRST, { isTrial: true });
+    await models.started;
+    expect(log).toEqual(['serve scripted']);
+    expect(notes).toEqual([]);
+    expect(sweep).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['takes the app’s model of the hub from the store', STORED_FOLDER, ['serve scripted']],
+    ['downloads none that is not stored for its backend', undefined, ['fail UNSUPPORTED_DTYPE']],
+  ])('%s', async (_, stored, expected) => {
+    platform.openStore = storeWith([], { chosen: () => Promise.resolve(undefined) });
+    platform.findStored = () => Promise.resolve(stored);
+    platform.obtain = () => Promise.reject(new Error('downloads'));
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const model = { type: 'hub', hub: 'https://hub', id: 'a/b', revision: 'main' } as const;
+    const { models, log } = createSwitch({}, { model, dtype: 'auto' }, { isTrial: true });
+    await models.started;
+    expect(log).toEqual(expected);
   });
 });
 

@@ -9,7 +9,7 @@ import { suggestModels } from '../../models/hub/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';
-import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { NoModelError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../../protocol/errors/runtime.ts';
 import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
@@ -20,6 +20,7 @@ import { limitsOf } from '../../runtime/devices/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
+import { checkDevice } from './check-device.ts';
 import { checkGpu } from './check-gpu.ts';
 import { exampleFor } from './example-models.ts';
 import { EncoderModels } from './encoder-models.ts';
@@ -63,6 +64,11 @@ export class ModelSwitch {
       const { searchModels } = await importPart(() => import('../../models/hub/search-models.ts'));
       return searchModels(search, await this.#device.limits());
     },
+    'check-device': async () => {
+      await this.started;
+      if (!this.#served) throw NoModelError.of();
+      return checkDevice((await this.#device.get()).runtime, this.#served.model.checkedAs);
+    },
     'delete-model': async ({ key, force }) => {
       const store = await this.#store;
       if (force !== true && this.#isInUse(key)) {
@@ -78,7 +84,7 @@ export class ModelSwitch {
     this.#store = ModelStore.open(namesOf(options.app).storageFolder);
     // The embedded model serves without storage too.
     this.#store.catch(() => {});
-    this.#device = new SharedDevice(options.backend, options.past);
+    this.#device = new SharedDevice(options.backend, options.past, options.isTrial);
     this.#encoders = new EncoderModels(options.encoders, options.past, this.#store, this.#device);
     this.#first = new FirstModel(options, this.#store, this.#device, this.#encoders);
     const { encoders = [] } = options.first;

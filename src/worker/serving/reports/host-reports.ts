@@ -12,6 +12,8 @@ export interface ServeWorkerHost {
   readonly workerId: WorkerId;
   /** Distinguishes the app from others of its origin. */
   readonly app?: string;
+  /** As `WorkerInit.isTrial`. */
+  readonly isTrial?: boolean | undefined;
   /** The history of earlier workers. */
   readonly past: WorkerPast;
   /** Sends a message only to this tab. */
