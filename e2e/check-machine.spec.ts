@@ -131,6 +131,7 @@ for (const [plan, wrong] of FAULTS)
     test.skip(backend === 'webgpu', 'the faults are those of the CPU');
     const needsGpu = wrong.tokens !== undefined;
     test.skip(needsGpu && !IS_WHOLE, 'compiles all shaders for half a minute');
+    if (needsGpu) test.setTimeout(1_500_000);
     faulty.planNext = () => plan;
     await faulty.open('?backend=wasm');
     await faulty.tab.ready();

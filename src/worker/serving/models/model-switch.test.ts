@@ -544,9 +544,11 @@ describe('the worker of a check', () => {
   it('loads the model that was chosen, counts no start, and removes nothing that another worker stores', async () => {
     const notes: string[] = [];
     const sweep = vi.fn<ModelStore['sweep']>(() => Promise.resolve());
-    const chosen = () => Promise.resolve(STORED_FOLDER);
-    const served = () => Promise.reject(new Error('counts a start'));
-    platform.openStore = storeWith(notes, { chosen, served, sweep });
+    platform.openStore = storeWith(notes, {
+      chosen: () => Promise.resolve(STORED_FOLDER),
+      served: () => Promise.reject(new Error('counts a start')),
+      sweep,
+    });
     platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
     const { models, log } = createSwitch({}, FIRST, { isTrial: true });
     await models.started;
