@@ -102,7 +102,7 @@ export const CALLS = {
   'search-models': call('search-models', { hub: name, query: name }, v.array(foundModel)),
   'delete-model': call('delete-model', { key: v.string(), force: v.exactOptional(v.boolean()) }, nothing),
   /** Compares a tiny model's results with known values, and measures the memory: see `DeviceCheck`. It blocks the worker for about 200 ms. */
-  'check-device': call('check-device', {}, v.unknown()),
+  'check-device': call('check-device', {}, record),
   'list-jobs': call('list-jobs', {}, v.array(jobInfo)),
   /** Begins to store a job, which runs once `start-job` says that all rows are there. A repetition changes nothing. */
   'create-job': call('create-job', { job: jobDefinition, jobName: v.string() }, nothing),
