@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+
+import type { JobInfo } from '../../protocol/jobs.ts';
+import { Calls } from '../links/calls.ts';
+import { StoredJob } from './stored-job.ts';
+
+const RUNNING: JobInfo = {
+  id: 'j1',
+  createdAt: '',
+  source: 'rows',
+  deployment: 'text-generator',
+  isChat: false,
+  options: {},
+  seed: 0,
+  columns: ['a'],
+  name: 'Job',
+  state: 'running',
+  counts: { total: 1, finished: 0, failed: 0 },
+};
+const ROW = { index: 0, json: '{"a":1}', result: { text: 'yes', numPromptTokens: 1, numOutputTokens: 1 } };
+
+it('the results of a job end once it has ended and counts them all', async () => {
+  const calls = new Calls({
+    isServed: true,
+    end: undefined,
+    post: (message) => {
+      if ('callId' in message) queueMicrotask(() => calls.take(message.callId)?.resolve({ rows: [ROW] }));
+    },
+  });
+  const job = new StoredJob(RUNNING, (request) => calls.ask(request));
+  const results = job.results();
+  expect((await results.next()).value).toMatchObject({ index: 0, result: { text: 'yes' } });
+  const events: string[] = [];
+  const end = results.next().then(() => events.push('ended'));
+  await new Promise((resolve) => setImmediate(resolve));
+  events.push('finished');
+  job.apply({ ...RUNNING, state: 'finished', counts: { total: 1, finished: 1, failed: 0 } });
+  await end;
+  expect(events).toEqual(['finished', 'ended']);
+  expect(job.info.counts.finished).toBe(1);
+});
