@@ -214,8 +214,10 @@ describe('a message', () => {
     });
   });
 
-  it('takes the results of two calls in any order, and in two messages of one role', async () => {
-    const { input } = await submissionOf(called([use('1'), use('2')], [result('2')], [result('1'), SAYS]));
+  it('takes the results of two calls in any order and in two messages of one role, and fields that are null', async () => {
+    const { input } = await submissionOf(
+      called([{ ...use('1'), toolset: null }, use('2')], [result('2')], [result('1'), SAYS]),
+    );
     expect(input).toMatchObject([
       {},
       { toolCalls: [{ id: '1' }, { id: '2' }] },

@@ -66,9 +66,9 @@ function readBlock(at: string, block: unknown): Block {
   return { at, block };
 }
 
-/** @throws HttpError 400 for a field that isn't known. */
+/** Clients send the blocks of an answer back with fields that are null. @throws HttpError 400 for others that aren't known. */
 export function checkFields(place: string, fields: Fields, known: readonly string[]): void {
-  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  const unknown = Object.keys(fields).find((name) => fields[name] !== null && !known.includes(name));
   if (unknown !== undefined) throw HttpError.unknown(`${place}.${unknown}`, known);
 }
 
