@@ -1,5 +1,5 @@
 import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
 
 /** The parsed fields of `config.json`, or of an object in it. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -28,6 +28,14 @@ export function positiveNumber(config: Fields, name: string, fallback?: number):
   const value = config[name] ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   throw wrongField(name, value, 'a number > 0');
+}
+
+/** @throws UnsupportedModelError for a decoder whose tokens attend to later ones: huggingface/transformers asks whether the field is true. */
+export function refuseNonCausal({ is_causal: isCausal }: Fields): void {
+  if (isCausal === undefined || isCausal === true) return;
+  throw UnsupportedModelError.of(
+    `is_causal in config.json is ${JSON.stringify(isCausal)}: tokens attend to later ones, which Tabserve does not compute`,
+  );
 }
 
 /** `eos_token_id`, one id or a list. As in huggingface/transformers, `generation_config.json` goes before `config.json`. */

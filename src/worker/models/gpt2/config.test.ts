@@ -70,6 +70,7 @@ describe('readGpt2Config', () => {
 describe('rejects', () => {
   it.each([
     ['an activation that the graph does not compute', { ...GPT2, activation_function: 'mish' }, /"mish"/],
+    ['attention to later tokens', { ...GPT2, is_causal: false }, /is_causal/],
     ['attention to an encoder', { ...GPT2, add_cross_attention: true }, /add_cross_attention/],
     ['heads that do not divide the embedding', { ...GPT2, n_head: 5 }, /n_head 5/],
     ['heads of an odd size', { ...GPT2, n_embd: 48, n_head: 4 }, /heads of 12/],

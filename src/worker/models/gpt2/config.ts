@@ -4,6 +4,7 @@ import {
   positiveInteger,
   positiveNumber,
   readEosTokenIds,
+  refuseNonCausal,
   type Fields,
 } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
@@ -35,6 +36,7 @@ export function readGpt2Config(config: Fields, generationConfig: unknown): Gpt2C
   if (config['add_cross_attention'] === true) {
     throw UnsupportedModelError.of('the model attends to an encoder (add_cross_attention in config.json)');
   }
+  refuseNonCausal(config);
   const embeddingSize = positiveInteger(config, 'n_embd');
   const numHeads = positiveInteger(config, 'n_head');
   const numLayers = layerCount(config, 'n_layer');

@@ -66,6 +66,7 @@ describe('rejects, by the field', () => {
     ['layer_types', { layer_types: Array(16).fill('conv') }],
     ['conv_L_cache', { conv_L_cache: 1 }],
     ['mrope', { rope_scaling: { rope_type: 'mrope' } }],
+    ['is_causal', { is_causal: false }],
     ['num_experts', { num_experts: 32 }],
     ['quantization_config', { quantization_config: {} }],
     ['Lfm2VlForConditionalGeneration', { architectures: ['Lfm2VlForConditionalGeneration'] }],

@@ -269,6 +269,7 @@ describe('rejects', () => {
     ['capped scores', { ...GEMMA, attn_logit_softcapping: 50 }, /attn_logit_softcapping/],
     ['a mixture of experts', { ...QWEN3, num_experts: 8 }, /num_experts/],
     ['attention to later tokens', { ...GEMMA, use_bidirectional_attention: true }, /use_bidirectional/],
+    ['attention to all tokens', { ...LLAMA, is_causal: false }, /is_causal/],
     [
       'a classifier',
       { ...LLAMA, architectures: ['LlamaForSequenceClassification'] },

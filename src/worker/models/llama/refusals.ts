@@ -1,6 +1,6 @@
 import { textOf } from '../../../batching/base/errors.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import type { Fields } from '../config-fields.ts';
+import { refuseNonCausal, type Fields } from '../config-fields.ts';
 import type { Variant } from './variants.ts';
 
 /** Fields that change what a model computes, in a way that the graph does not. */
@@ -27,6 +27,7 @@ export function refuseUncomputed(
   { architecture, rotation, foreignFields }: Pick<Variant, 'architecture' | 'rotation' | 'foreignFields'>,
 ): void {
   refuseArchitecture(config['architectures'], architecture);
+  refuseNonCausal(config);
   for (const [field, meaning] of UNCOMPUTED) {
     if (field !== rotation && isAskedFor(config[field])) {
       throw UnsupportedModelError.of(`${meaning} (${field} in config.json), which Tabserve does not compute`);

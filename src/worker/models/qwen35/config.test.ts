@@ -107,6 +107,7 @@ describe('rejects', () => {
       /layer_types.*no full_attention/,
     ],
     ['attention without a gate', withText({ attn_output_gate: false }), /attn_output_gate/],
+    ['attention to later tokens', withText({ is_causal: false }), /is_causal/],
     ['biases of attention', withText({ attention_bias: true }), /attention_bias/],
     ['weights that are quantized', { ...WHOLE, quantization_config: { bits: 4 } }, /quantization_config/],
     ['a mixture of experts', withText({ num_experts: 64 }), /num_experts/],

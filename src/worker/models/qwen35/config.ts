@@ -6,6 +6,7 @@ import {
   positiveInteger,
   positiveNumber,
   readEosTokenIds,
+  refuseNonCausal,
   type Fields,
 } from '../config-fields.ts';
 import { readRope } from '../llama/rope.ts';
@@ -107,6 +108,7 @@ function refuseUncomputed(given: Fields, config: Fields): void {
     throw UnsupportedModelError.of(
       `config.json names the architecture ${names.map(textOf).join(', ')}, not ${ARCHITECTURES.join(' or ')}`,
     );
+  refuseNonCausal(config);
   for (const [field, meaning] of UNCOMPUTED) {
     if (isAskedFor(given[field]) || isAskedFor(config[field]))
       throw UnsupportedModelError.of(`${meaning} (${field} in config.json), which Tabserve does not compute`);
