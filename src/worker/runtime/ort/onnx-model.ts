@@ -1,6 +1,5 @@
 import { importPart } from '../../base/import-part.ts';
 import type { OnnxSource } from './onnx-files.ts';
-import type { OnnxBackend } from './onnx-session.ts';
 import { checkOnnxOptions, type OnnxModelOptions } from './onnx-options.ts';
 import type { OnnxFeed, OnnxTensor, OnnxValueInfo } from './onnx-tensor.ts';
 
@@ -11,7 +10,7 @@ export interface OnnxModel {
   /** What `run` gives. */
   readonly outputs: readonly OnnxValueInfo[];
   /** Where it runs. */
-  readonly backend: OnnxBackend;
+  readonly backend: 'wasm' | 'webgpu';
   /**
    * Runs one batch, never at the same time as another run in the worker.
    *
