@@ -30,6 +30,13 @@ export function positiveNumber(config: Fields, name: string, fallback?: number):
   throw wrongField(name, value, 'a number > 0');
 }
 
+/** @throws ModelFileCorruptError if the value in `config.json` is of another kind. */
+export function readBoolean(config: Fields, name: string, fallback = false): boolean {
+  const value = config[name] ?? fallback;
+  if (typeof value === 'boolean') return value;
+  throw wrongField(name, value, 'true or false');
+}
+
 /** @throws UnsupportedModelError for a decoder whose tokens attend to later ones: huggingface/transformers asks whether the field is true. */
 export function refuseNonCausal({ is_causal: isCausal }: Fields): void {
   if (isCausal === undefined || isCausal === true) return;

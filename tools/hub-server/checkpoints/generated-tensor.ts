@@ -5,6 +5,8 @@ export type TensorDtype = 'F32' | 'F16' | 'BF16' | 'U8';
 /** A tensor of pseudo-random values, or a causal mask. */
 export interface GeneratedTensor {
   readonly name: string;
+  /** Name of the tensor that it is a copy of. */
+  readonly copyOf?: string;
   /** Values follow from this and the name. */
   readonly seed?: number;
   readonly dtype: TensorDtype;
@@ -68,7 +70,7 @@ export function readTensor(tensor: GeneratedTensor, begin: number, end: number):
 }
 
 function valuesOf(
-  { name, seed: ownSeed = 0, shape, isZero, fill }: GeneratedTensor,
+  { name, copyOf = name, seed: ownSeed = 0, shape, isZero, fill }: GeneratedTensor,
   first: number,
   end: number,
 ): Float32Array<ArrayBuffer> {
@@ -81,7 +83,7 @@ function valuesOf(
     return values;
   }
   const width = shape.at(-1) ?? 1;
-  const seed = hashOf(name) ^ mix(ownSeed);
+  const seed = hashOf(copyOf) ^ mix(ownSeed);
   for (let i = first; i < end; i++) {
     const row = Math.floor(i / width);
     if (isZero?.(row)) continue;

@@ -19,7 +19,7 @@ export interface Gpt2Spec extends Pick<CheckpointSpec, 'numShards' | 'headerLeng
   readonly prefix?: string;
   /** The dtype of the masks that are saved with each layer; none where left out. */
   readonly maskDtype?: TensorDtype;
-  /** Whether `lm_head.weight` is in the file, tied or not. */
+  /** Whether `lm_head.weight` is in the file: a copy of the embedding where it is tied. */
   readonly hasHead?: boolean;
   /** Tokens whose rows of the head are zeros, so that the model hardly ever says them. */
   readonly isMute?: (tokenId: number) => boolean;
@@ -100,7 +100,11 @@ function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
     ];
   });
   // Tokens that are not mute are far likelier than the others.
-  const head = { ...matrix('', [vocabSize, e], isMute ? 4 : 1), name: 'lm_head.weight' };
+  const head = {
+    ...matrix('', [vocabSize, e], isMute ? 4 : 1),
+    name: 'lm_head.weight',
+    ...(config['tie_word_embeddings'] !== false && { copyOf: `${prefix}wte.weight` }),
+  };
   return [
     ...norm('ln_f'),
     matrix('wpe.weight', [numPositions, e], 1 / 4),

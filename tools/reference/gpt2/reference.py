@@ -28,9 +28,6 @@ def reference_of(folder: Path) -> dict:
     is_full_size = folder.name == FULL_SIZE
     # Eager attention computes in fp32 where `reorder_and_upcast_attn` is set.
     model = load_model(folder, attention="sdpa")
-    if model.config.tie_word_embeddings:
-        # transformers would take a generated head, which is no copy of the embedding, as that of a saved model is.
-        model.lm_head.weight = model.transformer.wte.weight
     prompts = []
     for prompt in PROMPTS:
         # The generated tokenizers have one token per byte.

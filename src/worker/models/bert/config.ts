@@ -1,6 +1,6 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { layerCount, positiveInteger, positiveNumber, type Fields } from '../config-fields.ts';
+import { layerCount, positiveInteger, positiveNumber, readBoolean, type Fields } from '../config-fields.ts';
 import { readEmbedding, type EncoderConfig } from '../encoder/encoder-config.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
 import type { Heads, ModelConfig } from '../program/model-config.ts';
@@ -74,6 +74,6 @@ function refuseVariants(config: Fields): void {
   const type = config['position_embedding_type'] ?? 'absolute';
   if (type !== 'absolute')
     throw UnsupportedModelError.of(`position_embedding_type is ${JSON.stringify(type)}, not absolute`);
-  if (config['is_decoder'] === true || config['add_cross_attention'] === true)
+  if (readBoolean(config, 'is_decoder') || readBoolean(config, 'add_cross_attention'))
     throw UnsupportedModelError.of('config.json describes a BERT that generates (is_decoder)');
 }

@@ -19,6 +19,8 @@ export interface CheckpointTensor extends TensorView {
   readonly name: string;
   readonly dtype: WeightDtype;
   readonly file: RandomAccessFile;
+  /** Of an embedding that is the head too: the head that the checkpoint has nevertheless, which has to be the same. */
+  readonly ownHead?: TensorView & Pick<CheckpointTensor, 'file'>;
 }
 
 /** The contents of `config.json` and `generation_config.json`. */

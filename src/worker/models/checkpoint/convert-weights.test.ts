@@ -26,6 +26,19 @@ describe('convertWeights', () => {
     expect(logitsErrorBound(packed, true)).toBe(0);
   });
 
+  it('refuses a head whose last values alone differ from the embedding that is tied to it', async () => {
+    const config = { ...TINY_CONFIG, vocab_size: 512 };
+    const { 'lm_head.weight': head } = tinyTensors({ ...config, tie_word_embeddings: false }, (i) =>
+      Number(i === 512 * 64 - 1),
+    );
+    if (!head) throw new Error('There is no head.');
+    const tensors = { ...tinyTensors(config), 'lm_head.weight': head };
+    const checkpoint = await openCheckpoint(tinyFiles(tensors, { 'config.json': config }));
+    await expect(packInMemory(checkpoint, planModel(checkpoint, 'fp32', WASM))).rejects.toEqual(
+      errorWith('UNSUPPORTED_MODEL', 'tie_word_embeddings'),
+    );
+  });
+
   it('quantizes the matrices, the sensitive ones in 8 bits', async () => {
     const { packed } = await pack('q4', (i) => Math.sin(i * i));
     const inBits = (encoding: 'q8' | 'q4') =>

@@ -14,6 +14,7 @@ import {
   type QuantizationErrors,
 } from './packed-weights.ts';
 import { quantizeRows, type ErrorSum, type WeightMatrix } from './quantize.ts';
+import { requireTied } from './tied-head.ts';
 import { writeRows, type TakeRows, type WeightSource } from './weight-source.ts';
 
 /** Size of the slices of whole rows in which weights are read and converted, in fp32. */
@@ -154,13 +155,15 @@ async function* rowsOf(sources: readonly CheckpointTensor[]): AsyncGenerator<Sli
 
 /** @param begin Offset in the tensor, in bytes. */
 async function readValues(
-  { begin: start, file, name, dtype, restore }: CheckpointTensor,
+  source: CheckpointTensor,
   begin: number,
   end: number,
 ): Promise<Float32Array<ArrayBuffer>> {
+  const { begin: start, file, name, dtype, restore } = source;
   const bytes = await file.read(start + begin, start + end);
   if (bytes.byteLength !== end - begin)
     throw ModelFileCorruptError.of(file.name, `it ends within tensor ${name}`);
+  await requireTied(source, bytes, begin);
   const values = readFloats(bytes, dtype);
   if (values.buffer !== bytes.buffer) freeBuffer(bytes);
   // The sum is finite only if every value is.

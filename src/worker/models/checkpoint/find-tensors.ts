@@ -25,7 +25,8 @@ type FoundTensor = TensorView & Pick<CheckpointTensor, 'file'>;
  *
  * @param listing The file that an error names where a tensor is in none of several files.
  * @throws ModelFileCorruptError where a tensor is missing or has another shape.
- * @throws UnsupportedModelError where it is stored in another dtype than weights are.
+ * @throws UnsupportedModelError where it is stored in another dtype than weights are, or where the embedding is the head too and
+ *   the checkpoint has another one.
  */
 export function findTensors(
   files: readonly IndexedFile[],
@@ -40,8 +41,20 @@ export function findTensors(
   const listed = first && others.length === 0 ? first.file.name : listing;
   const sourcesOf = (tensor: ModelTensor): readonly CheckpointTensor[] =>
     listSources(tensor).map((source) => requireTensor(all, source, listed));
-  return new Map(model.program.weights.map((tensor) => [tensor.name, sourcesOf(tensor)]));
+  const found = new Map(model.program.weights.map((tensor) => [tensor.name, sourcesOf(tensor)]));
+  const head = model.program.ops.find(({ kind }) => kind === 'head')?.weights[0];
+  const ownHead = [...all].find(([name]) => OWN_HEAD.test(name))?.[1];
+  if (head?.role !== 'embedding' || !ownHead) return found;
+  const tied = requireTensor(all, head, listed);
+  if (ownHead.dtype === tied.dtype && ownHead.shape.join() === tied.shape.join())
+    return found.set(head.name, [{ ...tied, ownHead }]);
+  throw UnsupportedModelError.of(
+    `${ownHead.file.name} has lm_head.weight in another form than ${head.name}, but config.json ties them: set tie_word_embeddings to false there`,
+  );
 }
+
+/** Models of text and pictures have a prefix of their own before it. */
+const OWN_HEAD = /(^|\.)lm_head\.weight$/;
 
 /**
  * For weights that hold no more than the forward pass: a tensor that it leaves out would change what the model computes.

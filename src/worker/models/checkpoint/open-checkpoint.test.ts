@@ -83,6 +83,21 @@ describe('openCheckpoint', () => {
     expect((await openCheckpoint(tinyFiles(tinyTensors(untied)))).tensors.has('lm_head.weight')).toBe(false);
   });
 
+  it.each([
+    ['in its first values', {}, (i: number) => i],
+    ['in its form', { dtype: 'F16', bytes: new Uint8Array(2 * 20 * 64) }, () => 0],
+  ] as const)(
+    'refuses a head beside an embedding that is tied to it, but differs %s',
+    async (_, change, valueAt) => {
+      const { 'lm_head.weight': head } = tinyTensors({ ...TINY_CONFIG, tie_word_embeddings: false }, valueAt);
+      if (!head) throw new Error('There is no head.');
+      const tensors = { ...tinyTensors(), 'lm_head.weight': { ...head, ...change } };
+      await expect(openCheckpoint(tinyFiles(tensors))).rejects.toEqual(
+        errorWith('UNSUPPORTED_MODEL', /lm_head\.weight .*set tie_word_embeddings to false/),
+      );
+    },
+  );
+
   it('makes a tokenizer of vocab.json and merges.txt where there is no tokenizer.json', async () => {
     const { tokenizer, tokenizerConfig } = await openCheckpoint(
       tinyFiles(undefined, {

@@ -14,6 +14,7 @@ import { readSafetensorsIndex } from '../formats/safetensors.ts';
 import { missingRanges } from '../formats/byte-ranges.ts';
 import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
 import { missingFile, readJson, type CheckpointFiles } from '../formats/checkpoint-files.ts';
+import { requireTiedFromTheStart } from './tied-head.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -60,11 +61,13 @@ export async function readCheckpoint(files: CheckpointSource, modelFiles: ModelF
     readTokenizerFiles(files, model.config.vocabSize, !model.encoder),
   ]);
   if (files.weights) refuseUnread(files.weights, model);
+  const tensors = findTensors(indexed, model, SHARD_INDEX);
+  for (const tensor of [...tensors.values()].flat()) await requireTiedFromTheStart(tensor);
   return {
     ...modelFiles,
     ...tokenizerFiles,
     weightFiles: indexed.map((file) => describeWeightFile(file, model)),
-    tensors: findTensors(indexed, model, SHARD_INDEX),
+    tensors,
   };
 }
 

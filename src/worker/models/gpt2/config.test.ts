@@ -80,6 +80,10 @@ describe('rejects', () => {
   });
 
   it.each([
+    ['a text for a tied head', { ...GPT2, tie_word_embeddings: 'false' }, /`tie_word_embeddings`/],
+    ['a number for scaled scores', { ...GPT2, scale_attn_weights: 0 }, /`scale_attn_weights` is 0/],
+    ['a number for scales by layer', { ...GPT2, scale_attn_by_inverse_layer_idx: 1 }, /_layer_idx` is 1/],
+    ['a number for an encoder', { ...GPT2, add_cross_attention: 1 }, /`add_cross_attention` is 1/],
     ['a missing size', { ...GPT2, n_layer: undefined }, /`n_layer` is undefined/],
     ['a size of zero', { ...GPT2, vocab_size: 0 }, /`vocab_size` is 0/],
     ['a size of another type', { ...GPT2, n_positions: '1024' }, /`n_positions`/],

@@ -3,6 +3,7 @@ import {
   layerCount,
   positiveInteger,
   positiveNumber,
+  readBoolean,
   readEosTokenIds,
   refuseNonCausal,
   type Fields,
@@ -33,7 +34,7 @@ const LARGEST_HEAD_SIZE = 256;
  * @throws UnsupportedModelError where the graph cannot compute this variant.
  */
 export function readGpt2Config(config: Fields, generationConfig: unknown): Gpt2Config {
-  if (config['add_cross_attention'] === true) {
+  if (readBoolean(config, 'add_cross_attention')) {
     throw UnsupportedModelError.of('the model attends to an encoder (add_cross_attention in config.json)');
   }
   refuseNonCausal(config);
@@ -53,7 +54,7 @@ export function readGpt2Config(config: Fields, generationConfig: unknown): Gpt2C
     layerNormEpsilon: positiveNumber(config, 'layer_norm_epsilon', 1e-5),
     activation: readActivation('activation_function', config['activation_function'] ?? 'gelu_new'),
     attentionScales: readAttentionScales(config, numLayers, headSize),
-    isHeadSeparate: config['tie_word_embeddings'] === false,
+    isHeadSeparate: !readBoolean(config, 'tie_word_embeddings', true),
     eosTokenIds: readEosTokenIds(config, generationConfig),
   };
 }
@@ -68,7 +69,7 @@ function requireHeadSize(embeddingSize: number, numHeads: number): number {
 }
 
 function readAttentionScales(config: Fields, numLayers: number, headSize: number): readonly number[] {
-  const scale = config['scale_attn_weights'] === false ? 1 : 1 / Math.sqrt(headSize);
-  const isByLayer = config['scale_attn_by_inverse_layer_idx'] === true;
+  const scale = readBoolean(config, 'scale_attn_weights', true) ? 1 / Math.sqrt(headSize) : 1;
+  const isByLayer = readBoolean(config, 'scale_attn_by_inverse_layer_idx');
   return Array.from({ length: numLayers }, (_, layer) => (isByLayer ? scale / (layer + 1) : scale));
 }

@@ -78,6 +78,10 @@ describe('rejects, by the field', () => {
     ['layer_types', { layer_types: ['conv', 'full_attention'] }],
     ['conv_L_cache', { conv_L_cache: 65 }],
     ['block_ff_dim', { block_ff_dim: 'wide' }],
+    ['conv_bias', { conv_bias: 1 }],
+    ['tie_embedding', { tie_embedding: 0 }],
+    ['tie_word_embeddings', { tie_embedding: null, tie_word_embeddings: 'true' }],
+    ['block_auto_adjust_ff_dim', { block_auto_adjust_ff_dim: 'false' }],
     ['norm_eps', { norm_eps: -1 }],
   ])('%s out of range', (name, change) => {
     expect(() => read(change)).toThrow(errorWith('MODEL_FILE_CORRUPT', name));

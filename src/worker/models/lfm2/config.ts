@@ -4,6 +4,7 @@ import {
   layerCount,
   positiveInteger,
   positiveNumber,
+  readBoolean,
   readEosTokenIds,
   type Fields,
 } from '../config-fields.ts';
@@ -73,15 +74,19 @@ export function readLfm2Config(given: Fields, generationConfig: unknown): Lfm2Co
     }),
     normEpsilon: positiveNumber(config, 'norm_eps', 1e-5),
     convLength: readConvLength(config),
-    hasConvBias: config['conv_bias'] === true,
-    isHeadSeparate: (config['tie_embedding'] ?? config['tie_word_embeddings'] ?? true) === false,
+    hasConvBias: readBoolean(config, 'conv_bias'),
+    isHeadSeparate: !readBoolean(
+      config,
+      config['tie_embedding'] == null ? 'tie_word_embeddings' : 'tie_embedding',
+      true,
+    ),
   };
 }
 
 /** Two thirds of what the config says, times a factor, as the next multiple of a size, unless the config says that it is adjusted. */
 function readInnerSize(config: Fields): number {
   const size = positiveInteger(config, config['block_ff_dim'] == null ? 'intermediate_size' : 'block_ff_dim');
-  if (config['block_auto_adjust_ff_dim'] === false) return size;
+  if (!readBoolean(config, 'block_auto_adjust_ff_dim', true)) return size;
   const factor = positiveNumber(config, 'block_ffn_dim_multiplier', 1);
   const multiple = positiveInteger(config, 'block_multiple_of');
   return multiple * Math.ceil(Math.floor(factor * Math.floor((2 * size) / 3)) / multiple);

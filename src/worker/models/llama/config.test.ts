@@ -293,6 +293,15 @@ describe('rejects', () => {
   });
 
   it.each([
+    ['a number for a bias', { ...LLAMA, attention_bias: 1 }, /`attention_bias` is 1, expected true or false/],
+    ['a text for a bias', { ...LLAMA, mlp_bias: 'true' }, /`mlp_bias` is "true"/],
+    ['a number for windows', { ...QWEN2, use_sliding_window: 1 }, /`use_sliding_window` is 1/],
+    ['a text for a tied head', { ...QWEN2, tie_word_embeddings: 'true' }, /`tie_word_embeddings` is "true"/],
+    [
+      'a number for whole pairs of yarn',
+      { ...LLAMA, rope_scaling: { rope_type: 'yarn', factor: 2, truncate: 0 } },
+      /`truncate` is 0/,
+    ],
     ['a missing size', { ...LLAMA, hidden_size: undefined }, /`hidden_size` is undefined/],
     [
       'K/V heads that queries cannot share evenly',

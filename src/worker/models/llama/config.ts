@@ -1,6 +1,6 @@
 import { textOf } from '../../../batching/base/errors.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { layerCount, positiveInteger, readEosTokenIds, type Fields } from '../config-fields.ts';
+import { layerCount, positiveInteger, readBoolean, readEosTokenIds, type Fields } from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
 import type { Heads, ModelConfig } from '../program/model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
@@ -42,7 +42,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
   const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config, width);
   const isSet = (rule: boolean | string): boolean =>
-    rule === true || (rule !== false && config[rule] === true);
+    typeof rule === 'boolean' ? rule : readBoolean(config, rule);
   const layers = readLayers(config, variant, { numLayers, ...heads });
   const longest = layers.map(({ rope }) => rope?.maxLength ?? Infinity);
   return {
@@ -59,7 +59,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
     activation: readActivation(activationField, config[activationField] ?? 'silu'),
     ...readScales(config, scales, { width, ...heads }),
     biases: { qkv: isSet(biases.qkv), output: isSet(biases.output), mlp: isSet(biases.mlp) },
-    isHeadSeparate: config['tie_word_embeddings'] !== true,
+    isHeadSeparate: !readBoolean(config, 'tie_word_embeddings'),
     needsFloat32,
   };
 }

@@ -49,8 +49,8 @@ function textFields(given: Fields): Fields {
     model_type: 'mistral',
     ...(eos_token_id !== undefined && { eos_token_id }),
     ...text,
-    // The whole model's head, as for Qwen3.5.
-    ...(tie_word_embeddings !== undefined && { tie_word_embeddings }),
+    // The whole model's, as for Qwen3.5, and tied by default.
+    tie_word_embeddings: tie_word_embeddings ?? true,
     ...(quantization_config !== undefined && { quantization_config }),
   };
 }

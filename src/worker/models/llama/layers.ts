@@ -1,6 +1,6 @@
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveInteger, positiveNumber, type Fields } from '../config-fields.ts';
+import { positiveInteger, positiveNumber, readBoolean, type Fields } from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
 import { readRope } from './rope.ts';
 import type { Variant } from './variants.ts';
@@ -46,7 +46,7 @@ function readRotation(config: Fields, { rotation }: Variant, numLayers: number):
     all: () => true,
     position_embedding_type: () => config['position_embedding_type'] === 'rope',
     // Only GGUF files say it of Granite.
-    rope_finetuned: () => config['rope_finetuned'] !== false,
+    rope_finetuned: () => readBoolean(config, 'rope_finetuned', true),
     // A 1 stands for a layer that is rotated.
     no_rope_layers: (layer: number) =>
       given == null ? (layer + 1) % period() !== 0 : Boolean(requireFlag(given, layer)),
@@ -68,15 +68,13 @@ function readLayerTypes(
   const { length: numLayers } = isRotated;
   const given = config['layer_types'];
   if (given != null) return requireLayerTypes(given, numLayers);
+  const usesWindows = readBoolean(config, 'use_sliding_window');
   const isWindowed = {
     none: () => false,
     all: () => config['sliding_window'] !== null,
     upper: (layer: number) =>
-      config['use_sliding_window'] === true &&
-      config['sliding_window'] !== null &&
-      layer >= Number(config['max_window_layers']),
-    unrotated: (layer: number) =>
-      config['use_sliding_window'] === true && config['sliding_window'] !== null && !isRotated[layer],
+      usesWindows && config['sliding_window'] !== null && layer >= Number(config['max_window_layers']),
+    unrotated: (layer: number) => usesWindows && config['sliding_window'] !== null && !isRotated[layer],
     pattern: (layer: number) => (layer + 1) % positiveInteger(config, 'sliding_window_pattern') !== 0,
   }[windows];
   return Array.from({ length: numLayers }, (_, layer) =>
@@ -100,7 +98,7 @@ function requireLayerType(type: unknown): LayerType {
 }
 
 function readWindow(config: Fields): number {
-  if (config['use_sliding_window'] !== false) return positiveInteger(config, 'sliding_window');
+  if (readBoolean(config, 'use_sliding_window', true)) return positiveInteger(config, 'sliding_window');
   throw UnsupportedModelError.of(
     'layer_types in config.json names sliding_attention, but use_sliding_window is false',
   );

@@ -1,5 +1,5 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveNumber, type Fields } from '../config-fields.ts';
+import { positiveNumber, readBoolean, type Fields } from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
 
 interface RopeDefaults {
@@ -141,7 +141,7 @@ function yarn(parameters: Fields, defaults: RopeDefaults): Rope {
     (headSize * Math.log(length / (numTurns * 2 * Math.PI))) / (2 * Math.log(theta));
   const fastest = pairOf(positiveNumber(parameters, 'beta_fast', 32));
   const slowest = pairOf(positiveNumber(parameters, 'beta_slow', 1));
-  const isWhole = parameters['truncate'] !== false;
+  const isWhole = readBoolean(parameters, 'truncate', true);
   const first = Math.max(isWhole ? Math.floor(fastest) : fastest, 0);
   const last = Math.min(isWhole ? Math.ceil(slowest) : slowest, headSize - 1);
   const width = last === first ? 0.001 : last - first;

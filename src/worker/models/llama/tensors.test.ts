@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Fields } from '../config-fields.ts';
 import { readModel } from '../families/families.ts';
 import { countParameters } from '../program/model-config.ts';
 import { errorWith } from '../../testing/error-with.ts';
@@ -49,6 +50,17 @@ it('reads the text model of one that reads pictures too', () => {
   expect(tensorPrefix).toBe('language_model.model.');
   expect(countParameters(program.weights)).toBe(3_429_006_336);
 });
+
+it('ties the head of a model that reads pictures too, unless that says otherwise itself', () => {
+  const config = HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'];
+  const whole = { ...config, text_config: { ...config.text_config, tie_word_embeddings: false } };
+  expect(headOf(whole)).toBe('embed_tokens.weight');
+  expect(headOf({ ...whole, tie_word_embeddings: false })).toBe('lm_head.weight');
+});
+
+function headOf(config: Fields): string | undefined {
+  return readModel(config, undefined).program.ops.at(-1)?.weights[0]?.name;
+}
 
 it('refuses weights that are quantized around a text model', () => {
   const config = { model_type: 'mistral3', quantization_config: { quant_method: 'fp8' }, text_config: {} };

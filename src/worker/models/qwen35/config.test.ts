@@ -71,6 +71,11 @@ describe('readQwen35Config', () => {
     expect(config.isHeadSeparate).toBe(true);
   });
 
+  it('ties the head of the whole model only where that says so', () => {
+    const { tie_word_embeddings: _, ...whole } = withText({ tie_word_embeddings: true });
+    expect(read(whole).isHeadSeparate).toBe(true);
+  });
+
   it('takes the end tokens of generation_config.json before its own', () => {
     const { eosTokenIds } = readQwen35Config(WHOLE, { eos_token_id: [248_046, 248_044] });
     expect(eosTokenIds).toEqual([248_046, 248_044]);
@@ -134,6 +139,8 @@ describe('rejects', () => {
   });
 
   it.each([
+    ['a number for a tied head', { ...WHOLE, tie_word_embeddings: 1 }, /`tie_word_embeddings` is 1/],
+    ['a text for the gate', withText({ attn_output_gate: 'false' }), /`attn_output_gate`/],
     ['no text model', { ...WHOLE, text_config: undefined }, /`text_config`/],
     ['a missing size', withText({ hidden_size: undefined }), /`hidden_size` is undefined/],
     [

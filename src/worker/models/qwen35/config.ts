@@ -5,6 +5,7 @@ import {
   layerCount,
   positiveInteger,
   positiveNumber,
+  readBoolean,
   readEosTokenIds,
   refuseNonCausal,
   type Fields,
@@ -90,7 +91,8 @@ export function readQwen35Config(given: Fields, generationConfig: unknown): Qwen
     rope: readTextRope(config, heads),
     normEpsilon: positiveNumber(config, 'rms_norm_eps', 1e-6),
     activation: readActivation('hidden_act', config['hidden_act'] ?? 'silu'),
-    isHeadSeparate: (given['tie_word_embeddings'] ?? config['tie_word_embeddings']) !== true,
+    // The whole model's, as huggingface/transformers reads it.
+    isHeadSeparate: !readBoolean(given, 'tie_word_embeddings'),
   };
 }
 
@@ -113,7 +115,7 @@ function refuseUncomputed(given: Fields, config: Fields): void {
     if (isAskedFor(given[field]) || isAskedFor(config[field]))
       throw UnsupportedModelError.of(`${meaning} (${field} in config.json), which Tabserve does not compute`);
   }
-  if (config['attn_output_gate'] === false)
+  if (!readBoolean(config, 'attn_output_gate', true))
     throw UnsupportedModelError.of('attn_output_gate in config.json is false, but attention has a gate');
 }
 
