@@ -30,6 +30,25 @@ export function positiveNumber(config: Fields, name: string, fallback?: number):
   throw wrongField(name, value, 'a number > 0');
 }
 
+/** Of these `null` says that there is none. */
+const NULLABLE: readonly string[] = ['sliding_window', 'num_key_value_heads', 'head_dim', 'eos_token_id'];
+
+/** Fields that are `null` are left out, except where that says something. */
+export function withDefaults(defaults: Fields, given: Fields): Fields {
+  const valueOf = (name: string): unknown => {
+    const value = given[name];
+    return value === null && NULLABLE.includes(name) ? null : (value ?? defaults[name]);
+  };
+  return { ...given, ...Object.fromEntries(Object.keys(defaults).map((name) => [name, valueOf(name)])) };
+}
+
+/** @throws ModelFileCorruptError if the value in `config.json` is of another kind. Empty where it is missing. */
+export function readFields(config: Fields, name: string): Fields {
+  const value = config[name] ?? {};
+  if (isRecord(value)) return value;
+  throw wrongField(name, value, 'an object');
+}
+
 /** @throws ModelFileCorruptError if the value in `config.json` is of another kind. */
 export function readBoolean(config: Fields, name: string, fallback = false): boolean {
   const value = config[name] ?? fallback;

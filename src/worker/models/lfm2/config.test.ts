@@ -60,6 +60,13 @@ describe('readLfm2Config', () => {
   });
 });
 
+it.each([
+  { rope_type: 'longrope', short_factor: Array(32).fill(1), original_max_position_embeddings: 4096 },
+  { rope_type: 'yarn', factor: 2, original_max_position_embeddings: 4096, llama_4_scaling_beta: 0.1 },
+])('has a context as long as the rope holds: $rope_type', (parameters) => {
+  expect(read({ rope_scaling: parameters }).contextLength).toBe(4096);
+});
+
 describe('rejects, by the field', () => {
   it.each([
     ['layer_types', { layer_types: Array(16).fill('sliding_attention') }],

@@ -1,4 +1,3 @@
-import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import {
   layerCount,
@@ -6,11 +5,12 @@ import {
   positiveNumber,
   readBoolean,
   readEosTokenIds,
+  withDefaults,
   type Fields,
 } from '../config-fields.ts';
 import { readHeads } from '../llama/config.ts';
 import { refuseUncomputed } from '../llama/refusals.ts';
-import { readRope } from '../llama/rope.ts';
+import { readRope, ropeParametersOf } from '../llama/rope.ts';
 import type { Heads, ModelConfig } from '../program/model-config.ts';
 import type { Rope } from '../program/rope.ts';
 
@@ -53,25 +53,26 @@ const DEFAULTS = {
  */
 export function readLfm2Config(given: Fields, generationConfig: unknown): Lfm2Config {
   refuseUncomputed(given, ARCHITECTURE);
-  const config: Fields = { ...DEFAULTS, ...given };
+  const config = withDefaults(DEFAULTS, given);
   const width = positiveInteger(config, 'hidden_size');
   const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config, width);
   const contextLength = positiveInteger(config, 'max_position_embeddings');
+  const rope = readRope(ropeParametersOf(config), {
+    headSize: heads.headSize,
+    theta: positiveNumber(config, 'rope_theta'),
+    contextLength,
+  });
   return {
     vocabSize: positiveInteger(config, 'vocab_size'),
-    contextLength,
+    contextLength: Math.min(contextLength, rope.maxLength ?? Infinity),
     numLayers,
     ...heads,
     eosTokenIds: readEosTokenIds(config, generationConfig),
     width,
     innerSize: readInnerSize(config),
     layers: readLayerTypes(config, numLayers),
-    rope: readRope(readRopeParameters(config), {
-      headSize: heads.headSize,
-      theta: positiveNumber(config, 'rope_theta'),
-      contextLength,
-    }),
+    rope,
     normEpsilon: positiveNumber(config, 'norm_eps', 1e-5),
     convLength: readConvLength(config),
     hasConvBias: readBoolean(config, 'conv_bias'),
@@ -112,11 +113,6 @@ function requireLayerType(type: unknown): LayerType {
   throw UnsupportedModelError.of(
     `layer_types in config.json names ${JSON.stringify(type)}, not conv or full_attention`,
   );
-}
-
-function readRopeParameters({ rope_scaling: scaling, rope_parameters: parameters }: Fields): Fields {
-  if (isRecord(scaling)) return scaling;
-  return isRecord(parameters) ? parameters : {};
 }
 
 /** A row keeps all but one of these tokens in each layer. */

@@ -17,6 +17,23 @@ const OLMO3 = HUB_CONFIGS['allenai/Olmo-3-7B-Instruct'];
 const GRANITE = HUB_CONFIGS['ibm-granite/granite-3.3-2b-instruct'];
 const MINISTRAL = HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'].text_config;
 
+/** Phi-4-mini. */
+const PHI = {
+  model_type: 'phi3',
+  hidden_size: 3072,
+  intermediate_size: 8192,
+  num_attention_heads: 24,
+  num_key_value_heads: 8,
+  num_hidden_layers: 32,
+  vocab_size: 200_064,
+  max_position_embeddings: 131_072,
+  original_max_position_embeddings: 4096,
+  partial_rotary_factor: 0.75,
+  rope_scaling: { type: 'longrope', short_factor: Array(48).fill(1), long_factor: Array(48).fill(2) },
+  sliding_window: 262_144,
+  tie_word_embeddings: true,
+};
+
 const read = (config: Fields) => readLlamaConfig(config, undefined);
 const isRotated = (config: Fields) => read(config).layers.map(({ rope }) => rope !== undefined);
 const windowsOf = (config: Fields) => read(config).layers.map(({ window }) => window);
@@ -146,27 +163,15 @@ describe('readLlamaConfig', () => {
   });
 
   it("reads Phi-4-mini's config, three quarters of each head rotated, as far as its first context", () => {
-    const config = {
-      model_type: 'phi3',
-      hidden_size: 3072,
-      intermediate_size: 8192,
-      num_attention_heads: 24,
-      num_key_value_heads: 8,
-      num_hidden_layers: 32,
-      vocab_size: 200_064,
-      max_position_embeddings: 131_072,
-      original_max_position_embeddings: 4096,
-      partial_rotary_factor: 0.75,
-      rope_scaling: { type: 'longrope', short_factor: Array(48).fill(1), long_factor: Array(48).fill(2) },
-      sliding_window: 262_144,
-      tie_word_embeddings: true,
-    };
-    const { layers, contextLength, headSize } = read(config);
+    const { layers, contextLength, headSize } = read(PHI);
     expect({ contextLength, headSize }).toEqual({ contextLength: 4096, headSize: 128 });
     expect(layers[0]?.rope?.frequencies).toHaveLength(48);
     expect(layers[0]?.rope?.attentionFactor).toBeCloseTo(Math.sqrt(1 + Math.log(32) / Math.log(4096)), 12);
-    const few = { ...config, rope_scaling: { ...config.rope_scaling, short_factor: [1] } };
+    const few = { ...PHI, rope_scaling: { ...PHI.rope_scaling, short_factor: [1] } };
     expect(() => read(few)).toThrow(errorWith('MODEL_FILE_CORRUPT', /short_factor/));
+    const { type: _, ...factors } = PHI.rope_scaling;
+    for (const type of ['su', 'yarn'])
+      expect(read({ ...PHI, rope_scaling: { ...factors, rope_type: type } }).layers).toEqual(layers);
   });
 
   it('has a context of as many tokens as queries without factors by their positions', () => {
@@ -189,6 +194,17 @@ describe('readLlamaConfig', () => {
     expect(read(llama)).toMatchObject({ eosTokenIds: [2], isHeadSeparate: true });
     const { rope_local_base_freq: _local, rope_theta: _theta, ...gemma } = GEMMA;
     expect(basesOf(gemma).slice(4, 6)).toEqual([1e4, 1e6]);
+  });
+
+  it('takes them for what is null too, but where that says that there is none', () => {
+    const ministral = { ...MINISTRAL, rope_parameters: null };
+    expect(read(ministral).layers[0]?.rope).toEqual(read({ ...ministral, rope_scaling: {} }).layers[0]?.rope);
+    expect(read(ministral).contextLength).toBe(16_384);
+    const { rope_scaling: _, rope_theta: __, ...olmo } = OLMO3;
+    expect(basesOf({ ...olmo, rope_theta: 1e4, rope_local_base_freq: null })[0]).toBe(5e5);
+    const granite = { ...GRANITE, architectures: [], model_type: 'granitemoehybrid', num_local_experts: 0 };
+    expect(() => read({ ...granite, layer_types: null })).toThrow(errorWith('UNSUPPORTED_MODEL', /"mamba"/));
+    expect(read({ ...MISTRAL, num_key_value_heads: null }).numKvHeads).toBe(32);
   });
 
   it('has biases where the config asks for them', () => {
@@ -243,6 +259,15 @@ describe('rope parameters', () => {
     expect(basesOf({ ...rest, rope_parameters: { rope_theta: 500 } })[0]).toBe(500);
   });
 
+  it('are of the type that they name, whatever else they have', () => {
+    const others = { short_factor: Array(64).fill(1), long_factor: Array(64).fill(2) };
+    for (const rope_type of ['linear', 'yarn']) {
+      const scaling = { rope_type, factor: 2 };
+      const { layers } = read({ ...QWEN3, rope_scaling: { ...scaling, ...others } });
+      expect(layers).toEqual(read({ ...QWEN3, rope_scaling: scaling }).layers);
+    }
+  });
+
   it('are read for each type of layer', () => {
     const { rope_local_base_freq: _local, rope_theta: _theta, rope_scaling: _scaling, ...gemma } = GEMMA;
     const nested = {
@@ -275,9 +300,19 @@ describe('rejects', () => {
       { ...LLAMA, architectures: ['LlamaForSequenceClassification'] },
       /SequenceClassification/,
     ],
+    [
+      'low frequencies above the high ones',
+      { ...LLAMA, rope_scaling: { ...LLAMA.rope_scaling, low_freq_factor: 8 } },
+      /low_freq_factor 8 .*high_freq_factor 4/,
+    ],
+    [
+      'a rotation for each type of layer where layers rotate alike',
+      { ...MISTRAL, rope_parameters: { full_attention: { rope_theta: 1e4 } } },
+      /rope_parameters .*full_attention/,
+    ],
     ['an activation that is not computed', { ...LLAMA, hidden_act: 'mish' }, /hidden_act "mish"/],
-    ['heads of an odd size', { ...LLAMA, head_dim: 72 }, /size of 72/],
-    ['heads of a size that no kernel has room for', { ...LLAMA, head_dim: 512 }, /size of 512/],
+    ['heads of an odd size', { ...LLAMA, head_dim: 72 }, /head_dim.* is 72/],
+    ['heads of a size that no kernel has room for', { ...LLAMA, head_dim: 512 }, /head_dim.* is 512/],
     ['an unknown type of layer', { ...QWEN3, layer_types: ['chunked_attention'] }, /chunked_attention/],
     ['a window that its type does not have', { ...LLAMA, sliding_window: 64 }, /no sliding_window/],
     ['layers of Mamba', { ...GRANITE, layer_types: ['mamba'] }, /no layer_types/],
@@ -292,16 +327,26 @@ describe('rejects', () => {
     expect(() => read(config)).toThrow(errorWith('UNSUPPORTED_MODEL', detail));
   });
 
+  it.each(['linear', 'dynamic', 'llama3'])('a scaling by %s, which Phi lacks', (type) => {
+    const config = { ...PHI, rope_scaling: { ...PHI.rope_scaling, type, factor: 2 } };
+    expect(() => read(config)).toThrow(
+      errorWith('UNSUPPORTED_MODEL', `"${type}" is not one of default, longrope`),
+    );
+  });
+
   it.each([
     ['a number for a bias', { ...LLAMA, attention_bias: 1 }, /`attention_bias` is 1, expected true or false/],
     ['a text for a bias', { ...LLAMA, mlp_bias: 'true' }, /`mlp_bias` is "true"/],
     ['a number for windows', { ...QWEN2, use_sliding_window: 1 }, /`use_sliding_window` is 1/],
     ['a text for a tied head', { ...QWEN2, tie_word_embeddings: 'true' }, /`tie_word_embeddings` is "true"/],
+    ['a number for whole pairs of yarn', withYarn({ truncate: 0 }), /`truncate` is 0/],
+    ['a flag for a weight of yarn', withYarn({ mscale: true, mscale_all_dim: 1 }), /`mscale` is true/],
     [
-      'a number for whole pairs of yarn',
-      { ...LLAMA, rope_scaling: { rope_type: 'yarn', factor: 2, truncate: 0 } },
-      /`truncate` is 0/,
+      'yarn for Phi, which is LongRoPE without its factors',
+      { ...PHI, rope_scaling: { type: 'yarn', factor: 2 } },
+      /short_factor/,
     ],
+    ['a text for a scaling', { ...LLAMA, rope_scaling: 'linear' }, /`rope_scaling` is "linear"/],
     ['a missing size', { ...LLAMA, hidden_size: undefined }, /`hidden_size` is undefined/],
     [
       'K/V heads that queries cannot share evenly',
@@ -317,3 +362,7 @@ describe('rejects', () => {
     expect(() => read(config)).toThrow(errorWith('MODEL_FILE_CORRUPT', detail));
   });
 });
+
+function withYarn(change: Fields): Fields {
+  return { ...LLAMA, rope_scaling: { rope_type: 'yarn', factor: 2, ...change } };
+}

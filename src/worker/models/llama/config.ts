@@ -1,6 +1,13 @@
 import { textOf } from '../../../batching/base/errors.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { layerCount, positiveInteger, readBoolean, readEosTokenIds, type Fields } from '../config-fields.ts';
+import {
+  layerCount,
+  positiveInteger,
+  readBoolean,
+  readEosTokenIds,
+  withDefaults,
+  type Fields,
+} from '../config-fields.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
 import type { Heads, ModelConfig } from '../program/model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
@@ -35,7 +42,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
   const variant = VARIANTS.get(modelType);
   if (!variant)
     throw UnsupportedModelError.of(`config.json names model_type ${modelType}, which is not known`);
-  const config = { ...variant.defaults, ...given };
+  const config = withDefaults(variant.defaults, given);
   refuseUncomputed(config, variant);
   const { activationField, biases, norms, modules, scales, needsFloat32 } = variant;
   const width = positiveInteger(config, 'hidden_size');
@@ -77,7 +84,7 @@ export function readHeads(config: Fields, width: number): Heads {
   const headSize = config['head_dim'] == null ? width / numHeads : positiveInteger(config, 'head_dim');
   if (headSize % HEAD_SIZE_STEP !== 0 || headSize > LARGEST_HEAD_SIZE) {
     throw UnsupportedModelError.of(
-      `heads have a size of ${headSize}, but attention takes multiples of ${HEAD_SIZE_STEP} up to ${LARGEST_HEAD_SIZE}`,
+      `head_dim, or hidden_size over num_attention_heads, is ${headSize}, but attention takes multiples of ${HEAD_SIZE_STEP} up to ${LARGEST_HEAD_SIZE}`,
     );
   }
   return { numHeads, numKvHeads, headSize };

@@ -5,6 +5,7 @@ import { readEmbedding } from '../encoder/encoder-config.ts';
 import type { ModelFamily } from '../family.ts';
 import { readLlamaConfig } from './config.ts';
 import { llamaProgram } from './program.ts';
+import { refuseArchitecture } from './refusals.ts';
 import { VARIANTS } from './variants.ts';
 
 /** Models of text and pictures, whose text model runs by itself: what the names of its tensors begin with, by `model_type`. */
@@ -42,6 +43,7 @@ export const llama: ModelFamily = {
 
 /** The fields of the text model, and those that hold for the whole model. */
 function textFields(given: Fields): Fields {
+  refuseArchitecture(given['architectures'], 'Mistral3ForConditionalGeneration');
   const text = given['text_config'];
   if (!isRecord(text)) throw ModelFileCorruptError.of('config.json', 'it has no text_config');
   const { quantization_config, eos_token_id, tie_word_embeddings } = given;

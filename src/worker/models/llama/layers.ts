@@ -1,8 +1,7 @@
-import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveInteger, positiveNumber, readBoolean, type Fields } from '../config-fields.ts';
+import { positiveInteger, positiveNumber, readBoolean, readFields, type Fields } from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
-import { readRope } from './rope.ts';
+import { readRope, ropeParametersOf } from './rope.ts';
 import type { Variant } from './variants.ts';
 
 /** The features that differ from layer to layer. */
@@ -104,10 +103,10 @@ function readWindow(config: Fields): number {
   );
 }
 
-/** Parameters are in `rope_scaling`, or since transformers 5 in `rope_parameters`, there perhaps for each type of layer. */
+/** Of a model with layers that rotate by another base, `rope_parameters` may have those of each type of layer. */
 function readLayerRope(config: Fields, variant: Variant, type: LayerType, headSize: number): Rope {
   const isLocal = type === 'sliding_attention' && variant.localThetaField !== 'rope_theta';
-  const parameters = readRopeParameters(config, type, isLocal);
+  const parameters = readRopeParameters(config, variant, type, isLocal);
   const originalLength = config['original_max_position_embeddings'];
   return readRope(
     {
@@ -119,7 +118,7 @@ function readLayerRope(config: Fields, variant: Variant, type: LayerType, headSi
       headSize,
       theta: positiveNumber(config, isLocal ? variant.localThetaField : 'rope_theta', DEFAULT_THETA),
       contextLength: positiveInteger(config, 'max_position_embeddings'),
-      ...(variant.rotatesParts && { canTurnPart: true }),
+      ...(variant.rope === 'phi' && { canTurnPart: true, isLongRope: true }),
     },
   );
 }
@@ -127,11 +126,9 @@ function readLayerRope(config: Fields, variant: Variant, type: LayerType, headSi
 const DEFAULT_THETA = 1e4;
 
 /** @param isLocal Such layers are not scaled by `rope_scaling`. */
-function readRopeParameters(config: Fields, type: LayerType, isLocal: boolean): Fields {
-  const parameters = config['rope_parameters'];
-  const nested = isRecord(parameters) ? parameters[type] : undefined;
-  if (isRecord(nested)) return nested;
-  const scaling = config['rope_scaling'];
-  if (isRecord(scaling)) return isLocal ? {} : scaling;
-  return isRecord(parameters) && !isLocal ? parameters : {};
+function readRopeParameters(config: Fields, variant: Variant, type: LayerType, isLocal: boolean): Fields {
+  const byType = readFields(config, 'rope_parameters');
+  const isNested = 'full_attention' in byType || 'sliding_attention' in byType;
+  if (isNested && variant.localThetaField !== 'rope_theta') return readFields(byType, type);
+  return isLocal ? {} : ropeParametersOf(config);
 }

@@ -45,7 +45,7 @@ function isAskedFor(value: unknown): boolean {
 }
 
 /** Such as a classifier, which has another head. The first Llama checkpoints spell it `LLaMAForCausalLM`. */
-function refuseArchitecture(given: unknown, architecture: string): void {
+export function refuseArchitecture(given: unknown, architecture: string): void {
   const names: readonly unknown[] = Array.isArray(given) ? given : [];
   const isKnown = (name: unknown): boolean => textOf(name).toLowerCase() === architecture.toLowerCase();
   if (names.length === 0 || names.some(isKnown)) return;

@@ -1,5 +1,6 @@
+import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveNumber, readBoolean, type Fields } from '../config-fields.ts';
+import { positiveNumber, readBoolean, readFields, type Fields } from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
 
 interface RopeDefaults {
@@ -11,6 +12,8 @@ interface RopeDefaults {
   readonly contextLength: number;
   /** Whether heads may turn in part, by `partial_rotary_factor`. */
   readonly canTurnPart?: true;
+  /** Whether LongRoPE is the only scaling, as for Phi, whose first configurations call it `su` or `yarn`. */
+  readonly isLongRope?: true;
 }
 
 const { fround } = Math;
@@ -28,6 +31,12 @@ const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
   ['yarn', yarn],
 ]);
 
+/** Parameters are in `rope_scaling`, or since transformers 5 in `rope_parameters`. Empty ones are none. */
+export function ropeParametersOf(config: Fields): Fields {
+  const scaling = readFields(config, 'rope_scaling');
+  return Object.keys(scaling).length > 0 ? scaling : readFields(config, 'rope_parameters');
+}
+
 /**
  * Reads `rope_scaling` or `rope_parameters`, as `modeling_rope_utils.py` of huggingface/transformers 5 does. Computes in
  * fp32 where that does, because a rounded frequency counts as often as there are positions.
@@ -36,12 +45,8 @@ const SCALINGS: ReadonlyMap<unknown, Scaling> = new Map<unknown, Scaling>([
  * @throws UnsupportedModelError where the tables cannot be computed.
  */
 export function readRope(parameters: Fields, defaults: RopeDefaults): Rope {
-  const type = typeOf(parameters);
-  const scale = SCALINGS.get(type);
-  if (!scale) {
-    const known = [...SCALINGS.keys()].join(', ');
-    throw UnsupportedModelError.of(`the rope type ${JSON.stringify(type)} is not one of ${known}`);
-  }
+  refuseNested(parameters);
+  const scale = scalingOf(parameters, defaults);
   const theta = positiveNumber(parameters, 'rope_theta', defaults.theta);
   const rope = scale(parameters, { ...defaults, headSize: turningSize(parameters, defaults), theta });
   // Queries of later tokens have factors by their positions.
@@ -65,11 +70,21 @@ function turningSize(parameters: Fields, { headSize, canTurnPart }: RopeDefaults
   );
 }
 
-/** The first configurations of Phi 3 call LongRoPE `su` or `yarn`. */
-function typeOf(parameters: Fields): unknown {
-  return 'short_factor' in parameters
-    ? 'longrope'
-    : (parameters['rope_type'] ?? parameters['type'] ?? 'default');
+function refuseNested(parameters: Fields): void {
+  const nested = Object.keys(parameters).find((name) => isRecord(parameters[name]));
+  if (nested === undefined) return;
+  throw UnsupportedModelError.of(
+    `rope_parameters in config.json has an object for ${nested}, but layers of this model_type rotate alike`,
+  );
+}
+
+function scalingOf(parameters: Fields, { isLongRope }: RopeDefaults): Scaling {
+  const given = parameters['rope_type'] ?? parameters['type'] ?? 'default';
+  const type = isLongRope && (given === 'su' || given === 'yarn') ? 'longrope' : given;
+  const known = isLongRope ? ['default', 'longrope'] : [...SCALINGS.keys()];
+  const scaling = known.includes(type) ? SCALINGS.get(type) : undefined;
+  if (scaling) return scaling;
+  throw UnsupportedModelError.of(`the rope type ${JSON.stringify(type)} is not one of ${known.join(', ')}`);
 }
 
 function unscaled(_: Fields, { headSize, theta }: RopeDefaults): Rope {
@@ -122,6 +137,10 @@ function llama3(parameters: Fields, defaults: RopeDefaults): Rope {
   const factor = positiveNumber(parameters, 'factor');
   const low = positiveNumber(parameters, 'low_freq_factor');
   const high = positiveNumber(parameters, 'high_freq_factor');
+  if (low >= high)
+    throw UnsupportedModelError.of(
+      `low_freq_factor ${low} of the rope is not below high_freq_factor ${high}`,
+    );
   const length = originalLength(parameters, defaults);
   const { frequencies, attentionFactor } = unscaled(parameters, defaults);
   const scaled = frequencies.map((frequency) => {
@@ -154,13 +173,15 @@ function yarn(parameters: Fields, defaults: RopeDefaults): Rope {
 
 function yarnAttentionFactor(parameters: Fields, factor: number): number {
   const scaleOf = (weight: number): number => (factor <= 1 ? 1 : 0.1 * weight * Math.log(factor) + 1);
-  const [weight, weightOfAll] = [parameters['mscale'], parameters['mscale_all_dim']];
-  const isWeighted =
-    typeof weight === 'number' && typeof weightOfAll === 'number' && weight * weightOfAll !== 0;
+  const weightOf = (name: string): number => scaleOf(positiveNumber(parameters, name));
+  // A weight of 0 is none.
+  const isWeighted = ['mscale', 'mscale_all_dim'].every(
+    (name) => parameters[name] != null && parameters[name] !== 0,
+  );
   return positiveNumber(
     parameters,
     'attention_factor',
-    isWeighted ? scaleOf(weight) / scaleOf(weightOfAll) : scaleOf(1),
+    isWeighted ? weightOf('mscale') / weightOf('mscale_all_dim') : scaleOf(1),
   );
 }
 

@@ -62,6 +62,11 @@ function headOf(config: Fields): string | undefined {
   return readModel(config, undefined).program.ops.at(-1)?.weights[0]?.name;
 }
 
+it('refuses another architecture around a text model', () => {
+  const config = { ...HUB_CONFIGS['mistralai/Ministral-3-3B-Instruct-2512'], architectures: ['OtherModel'] };
+  expect(() => readModel(config, undefined)).toThrow(errorWith('UNSUPPORTED_MODEL', /OtherModel/));
+});
+
 it('refuses weights that are quantized around a text model', () => {
   const config = { model_type: 'mistral3', quantization_config: { quant_method: 'fp8' }, text_config: {} };
   expect(() => readModel(config, undefined)).toThrow(errorWith('UNSUPPORTED_MODEL', /quantization_config/));

@@ -21,8 +21,8 @@ export interface Variant {
   readonly foreignFields: readonly string[];
   readonly norms: Norms;
   readonly modules: Modules;
-  /** Whether a part of each head's values may stay as it is. */
-  readonly rotatesParts: boolean;
+  /** Of Phi, a part of each head's values may stay as it is, and LongRoPE is the only scaling. */
+  readonly rope: 'llama' | 'phi';
   readonly scales: ScaleRule;
   /** Whether hidden states exceed the range of fp16. */
   readonly needsFloat32: boolean;
@@ -78,7 +78,7 @@ const LLAMA: Variant = {
   foreignFields: ['sliding_window', 'layer_types'],
   norms: PLAIN_NORMS,
   modules: PLAIN_MODULES,
-  rotatesParts: false,
+  rope: 'llama',
   scales: 'plain',
   needsFloat32: false,
 };
@@ -220,7 +220,7 @@ export const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       windows: 'all',
       foreignFields: ['attention_bias', 'mlp_bias', 'layer_types'],
       modules: { ...PLAIN_MODULES, hasJoinedQkv: true, gateAndUp: 'gate_up_proj' },
-      rotatesParts: true,
+      rope: 'phi',
     },
   ],
   [

@@ -82,6 +82,23 @@ describe('readQwen35Config', () => {
   });
 });
 
+it.each([
+  { rope_type: 'longrope', short_factor: Array(32).fill(1), original_max_position_embeddings: 4096 },
+  { rope_type: 'yarn', factor: 2, original_max_position_embeddings: 4096, llama_4_scaling_beta: 0.1 },
+])('has a context as long as the rope holds: $rope_type', (parameters) => {
+  expect(read(withText({ rope_parameters: parameters, partial_rotary_factor: 0.25 })).contextLength).toBe(
+    4096,
+  );
+});
+
+const baseOf = (scaling: Fields) =>
+  (read(withText({ rope_scaling: scaling })).rope.frequencies[1] ?? NaN) ** -32;
+
+it('takes rope_scaling before rope_parameters, unless it is empty', () => {
+  expect(baseOf({ rope_theta: 500 })).toBeCloseTo(500, 1);
+  expect(baseOf({}) / 1e7).toBeCloseTo(1, 4);
+});
+
 it('activates what is convolved as the MLP, and gates always by SiLU', () => {
   const { ops } = qwen35.readModel(withText({ hidden_act: 'relu' }), undefined).program;
   const activations = ops.flatMap((operation, i) =>

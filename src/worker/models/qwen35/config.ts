@@ -7,10 +7,11 @@ import {
   positiveNumber,
   readBoolean,
   readEosTokenIds,
+  withDefaults,
   refuseNonCausal,
   type Fields,
 } from '../config-fields.ts';
-import { readRope } from '../llama/rope.ts';
+import { readRope, ropeParametersOf } from '../llama/rope.ts';
 import type { DeltaHeads, Heads, ModelConfig } from '../program/model-config.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
 import type { Rope } from '../program/rope.ts';
@@ -73,13 +74,15 @@ const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [
  * @throws UnsupportedModelError where the program cannot compute this variant.
  */
 export function readQwen35Config(given: Fields, generationConfig: unknown): Qwen35Config {
-  const config = { ...DEFAULTS, ...textFields(given) };
+  const config = withDefaults(DEFAULTS, textFields(given));
   refuseUncomputed(given, config);
   const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config);
+  const contextLength = positiveInteger(config, 'max_position_embeddings');
+  const rope = readTextRope(config, heads, contextLength);
   return {
     vocabSize: positiveInteger(config, 'vocab_size'),
-    contextLength: positiveInteger(config, 'max_position_embeddings'),
+    contextLength: Math.min(contextLength, rope.maxLength ?? Infinity),
     numLayers,
     ...heads,
     eosTokenIds: readEosTokenIds(config, generationConfig),
@@ -88,7 +91,7 @@ export function readQwen35Config(given: Fields, generationConfig: unknown): Qwen
     layerTypes: readLayerTypes(config, numLayers),
     deltaHeads: readDeltaHeads(config),
     convLength: readConvLength(config),
-    rope: readTextRope(config, heads),
+    rope,
     normEpsilon: positiveNumber(config, 'rms_norm_eps', 1e-6),
     activation: readActivation('hidden_act', config['hidden_act'] ?? 'silu'),
     // The whole model's, as huggingface/transformers reads it.
@@ -184,17 +187,16 @@ function requireLayerType(type: unknown): LayerType {
 }
 
 /** The three sections of a position are alike in text, so they don't matter. */
-function readTextRope(config: Fields, { headSize }: Heads): Rope {
-  const parameters = config['rope_parameters'] ?? config['rope_scaling'];
+function readTextRope(config: Fields, { headSize }: Heads, contextLength: number): Rope {
   return readRope(
     {
       partial_rotary_factor: config['partial_rotary_factor'],
-      ...(isRecord(parameters) && parameters),
+      ...ropeParametersOf(config),
     },
     {
       headSize,
       theta: positiveNumber(config, 'rope_theta'),
-      contextLength: positiveInteger(config, 'max_position_embeddings'),
+      contextLength,
       canTurnPart: true,
     },
   );
