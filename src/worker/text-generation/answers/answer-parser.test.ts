@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { GenerationTool } from '../../../batching/options/tools.ts';
 import { joinParts, type AnswerPart } from '../../../protocol/answers.ts';
@@ -116,6 +116,60 @@ describe('reads what models write in their form of calls', () => {
   });
 
   it.each([
+    ['0x1F', '31'],
+    ['-0b1_1', '-3'],
+    ['0o17', '15'],
+    ['0xFFFFFFFFFFFFFFFF', '18446744073709551615'],
+    ['- 5', '-5'],
+    ['--5', '5'],
+    ['1_0.5e1', '10.5e1'],
+    ['007.5', '7.5'],
+    [String.raw`"\101\012\0"`, String.raw`"A\n\u0000"`],
+    ['"x" \'y\'\n"""z"""', '"xyz"'],
+    [String.raw`r"c:\d\"" u"e"`, String.raw`"c:\\d\\\"e"`],
+    ['{"a" "b": (1, [2])}', '{"ab":[1,[2]]}'],
+    ['((), (1,))', '[[],[1]]'],
+  ])('a value of Python is read as Python reads it: %s', (value, json) => {
+    expect(partsOf('LFM2', `<|tool_call_start|>[book(any=${value})]<|tool_call_end|>`)).toMatchObject({
+      content: '',
+      calls: [`book{"any":${json}}`],
+    });
+  });
+
+  it('a line break in a text of JSON is escaped', () => {
+    const text = '<tool_call>\n{"name": "book", "arguments": {"city": "a\nb\t\\\nc"}}\n</tool_call>';
+    expect(partsOf('Qwen 3', text).calls).toEqual([String.raw`book{"city": "a\nb\t\nc"}`]);
+  });
+
+  it.each([
+    ['{"nights": 1], "any": 2}', '{"nights": 1], "any": 2}'],
+    ['{"rooms": [1}', '{"rooms": [1}'],
+  ])('a wrong bracket does not cut arguments: %s', (written, json) => {
+    const text = `<tool_call>\n{"name": "book", "arguments": ${written}}\n</tool_call>\nbye`;
+    expect(partsOf('Qwen 3', text)).toMatchObject({ content: 'bye', calls: [`book${json}`] });
+  });
+
+  it('two calls may be in one opening of Hermes', () => {
+    const call = '{"name": "now", "arguments": {}}';
+    expect(partsOf('Qwen 3', `<tool_call>\n${call}\n${call}\n</tool_call>\nbye`)).toMatchObject({
+      content: 'bye',
+      calls: ['now{}', 'now{}'],
+    });
+  });
+
+  it.each(['', '<|python_tag|>'])('Llama may write a semicolon between two calls: %s', (opening) => {
+    const call = '{"name": "now", "parameters": {}}';
+    expect(partsOf('Llama 3', `${opening}${call}; ${call}`)).toMatchObject({
+      content: '',
+      calls: ['now{}', 'now{}'],
+    });
+    expect(partsOf('Llama 3', `${opening}${call}; so`)).toMatchObject({
+      content: '; so',
+      calls: ['now{}'],
+    });
+  });
+
+  it.each([
     ['city', '007', '"007"'],
     ['nights', '7', '7'],
     ['nights', 'seven', '"seven"'],
@@ -163,7 +217,7 @@ describe('reads what models write in their form of calls', () => {
 });
 
 describe('what is no call stays text', () => {
-  it.each([
+  it.each<readonly [string, string]>([
     ['Llama 3', '{"a": 1} is a dict'],
     ['Llama 3', '{"name": "Ann", "parameters": {"x": 1}}'],
     ['Llama 3', '{"name": "book", "price": 3}'],
@@ -172,12 +226,64 @@ describe('what is no call stays text', () => {
     ['Qwen 3', '<tool_call>{"name": "book"}</tool_call>'],
     ['Qwen 3', '<tool_call>{"name": "book", "arguments": "a"}</tool_call>'],
     ['Mistral 7B', '[TOOL_CALLS] no calls today'],
-    ['LFM2', '<|tool_call_start|>[book("Rome")]<|tool_call_end|>'],
+    ...[
+      '"Rome"',
+      'city="Rome", 3',
+      'city=f"a"',
+      'city=Rome',
+      'nights=007',
+      'nights=1+2',
+      'price=1e400',
+      'price=float("inf")',
+      'rooms={1, 2}',
+      'rooms={(1, 2)}',
+      'rooms=([1, 2])',
+      'any={"a"}',
+      'any=[x for x in y]',
+      String.raw`city="\N{BULLET}"`,
+      String.raw`city="\x4"`,
+      String.raw`city="\U00110000"`,
+      'nights=1, nights=2',
+      'city="Rome"',
+    ].map((text, index, { length }): readonly [string, string] => {
+      // The last one isn't over.
+      const end = index === length - 1 ? '' : ')]<|tool_call_end|>';
+      return ['LFM2', `<|tool_call_start|>[book(${text}${end}`];
+    }),
+    ['FunctionGemma', '<start_function_call>call:book{nights:two}<end_function_call>'],
     ['Qwen 3.5', 'a <function= b'],
     ['Qwen 3.5', '<tool_call>\n{"name": "book", "arguments": {}}\n</tool_call>'],
   ])('%s: %s', (family, content) => {
     expect(partsOf(family, content)).toMatchObject({ content, calls: [] });
   });
+});
+
+it('a call that is none stays text behind one', () => {
+  const text = '<|tool_call_start|>[now(), book(city=Rome)]<|tool_call_end|>';
+  expect(partsOf('LFM2', text)).toMatchObject({
+    content: 'book(city=Rome)]<|tool_call_end|>',
+    calls: ['now{}'],
+  });
+});
+
+it('a call that the limit of tokens cuts has the beginning of its arguments', () => {
+  const text = '<|tool_call_start|>[now(), book(city="Ro';
+  expect(partsOf('LFM2', text, {}, true)).toMatchObject({
+    content: '',
+    calls: ['now{}', 'book{"city":"Ro'],
+  });
+});
+
+it('arguments before the name are read once', () => {
+  const search = vi.spyOn(String.prototype, 'charAt');
+  const numRead = (length: number): number => {
+    search.mockClear();
+    const text = `<tool_call>{"arguments": {"city": "${'x'.repeat(length)}"}, "name": "book"}</tool_call>`;
+    expect(partsOf('Qwen 3', text).calls).toHaveLength(1);
+    return search.mock.calls.length;
+  };
+  expect(numRead(2000)).toBeLessThan(3 * numRead(1000));
+  search.mockRestore();
 });
 
 it.each([

@@ -71,7 +71,9 @@ export class AnswerParser {
 
   #endCalls(isCut: boolean): readonly AnswerPart[] {
     const { type, space, text } = this.#opened;
-    const isKnown = this.#reader?.hasCalls === true;
+    const { begunCall = [], begunText = '', hasCalls: isKnown = false } = this.#reader ?? {};
+    if (isCut && begunCall.length > 0) return this.#partsOf(begunCall);
+    if (!isCut && begunText !== '') return textParts(type, isKnown ? begunText : `${space}${text}`);
     // No text has the trigger of a call. One character may be text, even where it is the last one.
     const isTriggered = this.#syntax?.written.begins.some(({ trigger }) => text.startsWith(trigger)) ?? false;
     return isKnown || isTriggered || (isCut && text.length > 1) ? [] : textParts(type, `${space}${text}`);
@@ -139,13 +141,7 @@ export class AnswerParser {
     const text = this.#held;
     this.#held = '';
     const { parts: read = [], rest } = this.#reader?.push(text) ?? {};
-    for (const part of read) {
-      if (part.type === 'call') {
-        const index = this.#numCalls;
-        parts.push({ type: 'tool-call', index, id: this.#options.idOf(index), name: part.name });
-        this.#numCalls += 1;
-      } else parts.push({ type: 'tool-arguments', index: this.#numCalls - 1, text: part.json });
-    }
+    parts.push(...this.#partsOf(read));
     if (this.#reader?.hasCalls === true) return rest !== undefined && this.#enter('content', rest, true);
     this.#opened.text += text;
     if (rest === undefined) return false;
@@ -153,6 +149,16 @@ export class AnswerParser {
     const { type, space, mark, text: opened } = this.#opened;
     parts.push(...textParts(type, `${space}${mark}`));
     return this.#enter(type, opened.slice(mark.length));
+  }
+
+  #partsOf(read: CallsReader['begunCall']): readonly AnswerPart[] {
+    return read.map((part) => {
+      if (part.type === 'arguments')
+        return { type: 'tool-arguments', index: this.#numCalls - 1, text: part.json };
+      const index = this.#numCalls;
+      this.#numCalls += 1;
+      return { type: 'tool-call', index, id: this.#options.idOf(index), name: part.name };
+    });
   }
 
   #enter(state: State, held: string, skipsSpace = false): true {

@@ -14,10 +14,16 @@ export interface CallHead {
   readonly rest: string;
 }
 
+/** Reads a text that begins with a call; `more` where it may become one, `none` where it is another text. */
+export interface HeadReader {
+  push(text: string): CallHead | 'more' | 'none';
+}
+
 /** How calls of one kind begin and go on. */
 export interface CallKind {
-  /** Reads a text that begins with a call; `more` where it may become one, `none` where it is another text. */
-  readonly readHead: (text: string) => CallHead | 'more' | 'none';
+  readonly createHead: () => HeadReader;
+  /** A call is one only if all its arguments can be read: else its text stays text. Others are given while they come. */
+  readonly isWhole: boolean;
   readonly createReader: (tool: GenerationTool) => ArgumentsReader;
   /** The text behind a call whose arguments are over; undefined until more comes. */
   readonly readTail: (text: string) => string | undefined;
@@ -34,40 +40,50 @@ const withoutTail = (text: string): string => text;
 
 /** `name[ARGS]{"a": 1}` of Mistral, with or without an ID. Some models leave the mark out. */
 export const NAMED_JSON: CallKind = {
-  readHead: inOneOf(
+  createHead: inOneOf(
     [NAME, '[ARGS]', SPACE, ARGUMENTS, '{'],
     [NAME, '[CALL_ID]', NAME, '[ARGS]', SPACE, ARGUMENTS, '{'],
     [NAME, SPACE, ARGUMENTS, '{'],
   ),
+  isWhole: false,
   createReader: () => new JsonArguments(),
   readTail: withoutTail,
 };
 
 /** `call:name{a:1}` of FunctionGemma. */
 export const GEMMA_CALL: CallKind = {
-  readHead: inOneOf(['call:', NAME, ARGUMENTS, '{']),
+  createHead: inOneOf(['call:', NAME, ARGUMENTS, '{']),
+  isWhole: true,
   createReader: () => new FunctionGemmaArguments(),
   readTail: withoutTail,
 };
 
 /** `<function=name>` of Qwen 3 Coder and 3.5, and what follows. */
 export const XML_CALL: CallKind = {
-  readHead: inOneOf(['<function=', /[^>\s]+/y, '>', ARGUMENTS]),
+  createHead: inOneOf(['<function=', /[^>\s]+/y, '>', ARGUMENTS]),
+  isWhole: false,
   createReader: (tool) => new XmlArguments(tool),
   readTail: withoutTail,
 };
 
 /** `name(a=1)` of LFM2 and OLMo 3. */
 export const PYTHON_CALL: CallKind = {
-  readHead: inOneOf([NAME, '(', ARGUMENTS, /[^=,()[\]{}'"]+/y, '='], [NAME, '(', ARGUMENTS, SPACE, ')']),
+  createHead: inOneOf([NAME, '(', ARGUMENTS, /[^=,()[\]{}'"]+/y, '='], [NAME, '(', ARGUMENTS, SPACE, ')']),
+  isWhole: true,
   createReader: () => new PythonArguments(),
   readTail: withoutTail,
 };
 
-function inOneOf(...ways: readonly Pieces[]): CallKind['readHead'] {
-  return (text) => {
-    const found = ways.map((pieces) => readPieces(text, pieces));
-    return found.find((head) => typeof head === 'object') ?? (found.includes('more') ? 'more' : 'none');
+function inOneOf(...ways: readonly Pieces[]): CallKind['createHead'] {
+  return () => {
+    let read = '';
+    return {
+      push(text) {
+        read += text;
+        const found = ways.map((pieces) => readPieces(read, pieces));
+        return found.find((head) => typeof head === 'object') ?? (found.includes('more') ? 'more' : 'none');
+      },
+    };
   };
 }
 

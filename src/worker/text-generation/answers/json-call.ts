@@ -1,4 +1,4 @@
-import type { CallHead, CallKind } from './call-heads.ts';
+import type { CallHead, CallKind, HeadReader } from './call-heads.ts';
 import { JsonArguments } from './json-arguments.ts';
 
 const STRING = /"(?:[^"\\]|\\[^])*"/y;
@@ -9,7 +9,8 @@ const OTHERS = ['type', 'id'];
 
 /** `{"name": "f", "arguments": {}}`, with its fields in any order. */
 export const JSON_CALL: CallKind = {
-  readHead,
+  createHead: () => new JsonHead(),
+  isWhole: false,
   createReader: () => new JsonArguments(),
   readTail(text) {
     const tokens = new Tokens(text);
@@ -21,23 +22,53 @@ export const JSON_CALL: CallKind = {
   },
 };
 
-function readHead(text: string): CallHead | 'more' | 'none' {
-  const tokens = new Tokens(text);
-  let [name, json]: (string | undefined)[] = [];
-  for (let before = '{'; ; before = ',') {
-    const field = tokens.take(before) ? tokens.string() : undefined;
-    if (field === undefined || !tokens.take(':')) return tokens.isCut ? 'more' : 'none';
-    if (ARGUMENTS.includes(field)) {
-      if (!tokens.isBefore('{')) return tokens.isCut ? 'more' : 'none';
-      if (name !== undefined) return { name, rest: tokens.rest };
-      json = tokens.object();
-      if (json === undefined) return 'more';
-    } else {
-      const value = field === 'name' || OTHERS.includes(field) ? tokens.string() : undefined;
-      if (value === undefined) return tokens.isCut ? 'more' : 'none';
-      if (field === 'name') name = value;
+/** Where arguments stood that are read. */
+const READ = '{}';
+
+class JsonHead implements HeadReader {
+  /** The text, with `READ` for arguments that come before the name. They are read once, as they may be long. */
+  #text = '';
+  #json = '';
+  #arguments: 'none' | 'open' | 'read' = 'none';
+  readonly #reader = new JsonArguments();
+
+  push(text: string): CallHead | 'more' | 'none' {
+    if (this.#arguments !== 'open') {
+      this.#text += text;
+      return this.#read();
     }
-    if (name !== undefined && json !== undefined) return { name, json, rest: tokens.rest };
+    const { json, rest } = this.#reader.push(text);
+    this.#json += json;
+    if (rest === undefined) return 'more';
+    this.#arguments = 'read';
+    return this.push(READ + rest);
+  }
+
+  #read(): CallHead | 'more' | 'none' {
+    const tokens = new Tokens(this.#text);
+    let [name, json]: (string | undefined)[] = [];
+    for (let before = '{'; ; before = ',') {
+      const field = tokens.take(before) ? tokens.string() : undefined;
+      if (field === undefined || !tokens.take(':')) return tokens.isCut ? 'more' : 'none';
+      if (ARGUMENTS.includes(field)) {
+        if (!tokens.isBefore('{')) return tokens.isCut ? 'more' : 'none';
+        if (name !== undefined) return { name, rest: tokens.rest };
+        if (this.#arguments === 'none') return this.#openArguments(tokens.rest);
+        if (json !== undefined || !tokens.take(READ)) return 'none';
+        json = this.#json;
+      } else {
+        const value = field === 'name' || OTHERS.includes(field) ? tokens.string() : undefined;
+        if (value === undefined) return tokens.isCut ? 'more' : 'none';
+        if (field === 'name') name = value;
+      }
+      if (name !== undefined && json !== undefined) return { name, json, rest: tokens.rest };
+    }
+  }
+
+  #openArguments(text: string): CallHead | 'more' | 'none' {
+    this.#text = this.#text.slice(0, -text.length);
+    this.#arguments = 'open';
+    return this.push(text);
   }
 }
 
@@ -79,13 +110,6 @@ class Tokens {
     if (json === undefined) return undefined;
     this.#at += json.length;
     return json.slice(1, -1);
-  }
-
-  object(): string | undefined {
-    const { json, rest } = new JsonArguments().push(this.rest);
-    if (rest === undefined) return undefined;
-    this.#at = this.#text.length - rest.length;
-    return json;
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -25,6 +25,8 @@ export interface ToolSyntax {
   readonly mayBeList: boolean;
   /** More calls may follow behind one, each on a line. */
   readonly mayBeLines: boolean;
+  /** A mark that models write between two calls. */
+  readonly between?: string;
   readonly kinds: readonly CallKind[];
   /** Text after calls; it may be missing. */
   readonly close: string;
@@ -91,6 +93,7 @@ const SYNTAXES: readonly ToolSyntax[] = [
   {
     ...HERMES,
     isIn: (template) => template.includes('<tool_call>') && !template.includes('<function='),
+    mayBeLines: true,
     written: {
       begins: [{ trigger: '<tool_call>', text: '<tool_call>\n{"name": "' }],
       middle: '", "arguments": ',
@@ -123,6 +126,7 @@ const SYNTAXES: readonly ToolSyntax[] = [
     opening: '<|python_tag|>',
     bareBegin: '{',
     isBare: true,
+    between: ';',
     close: '',
     tokens: ['<|python_tag|>'],
     written: {
