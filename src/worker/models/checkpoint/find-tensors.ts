@@ -49,7 +49,7 @@ export function findTensors(
   if (ownHead.dtype === tied.dtype && ownHead.shape.join() === tied.shape.join())
     return found.set(head.name, [{ ...tied, ownHead }]);
   throw UnsupportedModelError.of(
-    `${ownHead.file.name} has lm_head.weight in another form than ${head.name}, but config.json ties them: set tie_word_embeddings to false there`,
+    `${ownHead.file.name} has lm_head.weight in another form than ${head.name}, but config.json ties them: set tie_word_embeddings, or LFM2's tie_embedding, to false there`,
   );
 }
 

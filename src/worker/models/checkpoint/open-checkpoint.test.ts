@@ -93,10 +93,23 @@ describe('openCheckpoint', () => {
       if (!head) throw new Error('There is no head.');
       const tensors = { ...tinyTensors(), 'lm_head.weight': { ...head, ...change } };
       await expect(openCheckpoint(tinyFiles(tensors))).rejects.toEqual(
-        errorWith('UNSUPPORTED_MODEL', /lm_head\.weight .*set tie_word_embeddings to false/),
+        errorWith(
+          'UNSUPPORTED_MODEL',
+          /lm_head\.weight .*set tie_word_embeddings, or LFM2's tie_embedding, to false/,
+        ),
       );
     },
   );
+
+  it.each([
+    ['rope_finetuned', { model_type: 'granite', rope_finetuned: false }],
+    ['rope_local_base_freq', { model_type: 'olmo3', rope_local_base_freq: 100 }],
+    ['rope_scaling', { model_type: 'mistral3', text_config: { rope_scaling: { rope_type: 'factors' } } }],
+  ])('refuses %s of a GGUF file in config.json', async (field, config) => {
+    await expect(readModelFiles(tinyFiles({}, { 'config.json': config }))).rejects.toEqual(
+      errorWith('UNSUPPORTED_MODEL', new RegExp(`^[^.]*${field} in config.json .*GGUF`)),
+    );
+  });
 
   it('makes a tokenizer of vocab.json and merges.txt where there is no tokenizer.json', async () => {
     const { tokenizer, tokenizerConfig } = await openCheckpoint(

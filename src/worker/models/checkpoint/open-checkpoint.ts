@@ -1,5 +1,5 @@
 import { isRecord } from '../../../platform/is-record.ts';
-import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { withSentenceFiles } from '../encoder/encoder-config.ts';
 import { mayEncode, readModel } from '../families/families.ts';
 import type { Model } from '../family.ts';
@@ -37,14 +37,33 @@ export async function openCheckpoint(files: CheckpointSource): Promise<Checkpoin
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
-export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles> {
+export async function readModelFiles(files: CheckpointSource): Promise<ModelFiles> {
   const [config, generationConfig] = await Promise.all([
     readJson(files, 'config.json'),
     readJson(files, 'generation_config.json'),
   ]);
   if (config === undefined) throw missingFile(files, 'config.json', 'there is no such file');
+  if (!files.weights) refuseGgufFields(config);
   const whole = mayEncode(config) ? await withSentenceFiles(files, config) : config;
   return { config: whole, generationConfig, model: readModel(whole, generationConfig) };
+}
+
+/** What stands for a GGUF file's metadata, and what huggingface/transformers doesn't read in a `config.json`. */
+function refuseGgufFields(config: unknown): void {
+  const parts = isRecord(config) ? [config, config['text_config']].filter((part) => isRecord(part)) : [];
+  for (const fields of parts) {
+    const own =
+      fields['model_type'] === 'olmo3' ? ['rope_finetuned', 'rope_local_base_freq'] : ['rope_finetuned'];
+    const name = Object.keys(fields).find((key) => own.includes(key) || isFactors(fields[key]));
+    if (name === undefined) continue;
+    throw UnsupportedModelError.of(
+      `${name} in config.json is ${JSON.stringify(fields[name])}, which only GGUF files have`,
+    );
+  }
+}
+
+function isFactors(value: unknown): boolean {
+  return isRecord(value) && value['rope_type'] === 'factors';
 }
 
 /**

@@ -27,6 +27,6 @@ export async function requireTied(
   const own = await file.read(begin + at, begin + at + bytes.length);
   if (bytes.every((byte, i) => byte === own[i])) return;
   throw UnsupportedModelError.of(
-    `${file.name} has lm_head.weight with other values than ${name}, but config.json ties them: set tie_word_embeddings to false there`,
+    `${file.name} has lm_head.weight with other values than ${name}, but config.json ties them: set tie_word_embeddings, or LFM2's tie_embedding, to false there`,
   );
 }

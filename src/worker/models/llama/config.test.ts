@@ -310,6 +310,16 @@ describe('rejects', () => {
       { ...MISTRAL, rope_parameters: { full_attention: { rope_theta: 1e4 } } },
       /rope_parameters .*full_attention/,
     ],
+    [
+      'a rotation that no type of layer has',
+      { ...GEMMA, rope_parameters: { rope_theta: 1e4 } },
+      /rope_parameters/,
+    ],
+    [
+      'a scaling by its old name',
+      { ...OLMO3, rope_scaling: { type: 'linear', factor: 2 } },
+      /rope_scaling.*rope_type/,
+    ],
     ['an activation that is not computed', { ...LLAMA, hidden_act: 'mish' }, /hidden_act "mish"/],
     ['heads of an odd size', { ...LLAMA, head_dim: 72 }, /head_dim.* is 72/],
     ['heads of a size that no kernel has room for', { ...LLAMA, head_dim: 512 }, /head_dim.* is 512/],

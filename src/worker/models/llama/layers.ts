@@ -127,8 +127,18 @@ const DEFAULT_THETA = 1e4;
 
 /** @param isLocal Such layers are not scaled by `rope_scaling`. */
 function readRopeParameters(config: Fields, variant: Variant, type: LayerType, isLocal: boolean): Fields {
+  if (variant.localThetaField === 'rope_theta') return ropeParametersOf(config);
   const byType = readFields(config, 'rope_parameters');
   const isNested = 'full_attention' in byType || 'sliding_attention' in byType;
-  if (isNested && variant.localThetaField !== 'rope_theta') return readFields(byType, type);
-  return isLocal ? {} : ropeParametersOf(config);
+  if (isNested) return readFields(byType, type);
+  if (Object.keys(byType).length > 0)
+    throw UnsupportedModelError.of(
+      'rope_parameters in config.json has neither full_attention nor sliding_attention, whose layers rotate apart',
+    );
+  const scaling = readFields(config, 'rope_scaling');
+  if (scaling['type'] != null && scaling['rope_type'] == null)
+    throw UnsupportedModelError.of(
+      'rope_scaling in config.json has a type, where this model_type has a rope_type',
+    );
+  return isLocal ? {} : scaling;
 }
