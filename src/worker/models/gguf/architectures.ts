@@ -41,6 +41,8 @@ interface Architecture {
   readonly fields: FieldNames;
   /** Keys beside those of `fields` that `derive` reads. */
   readonly otherKeys?: readonly string[];
+  /** Keys without which the file is no model: llama.cpp has no default for them. */
+  readonly required?: readonly string[];
   /** Fields that follow from several keys, or that llama.cpp has another default for than huggingface/transformers; another type as well. */
   readonly derive: (of: Lookup, fields: Fields) => Fields;
 }
@@ -131,6 +133,14 @@ export const ARCHITECTURES: ReadonlyMap<unknown, Architecture> = new Map<unknown
         'ssm.time_step_rank': 'linear_num_value_heads',
       },
       otherKeys: [...ROPE_KEYS, 'rope.dimension_count', 'rope.dimension_sections', 'ssm.inner_size'],
+      required: [
+        'rope.dimension_count',
+        'ssm.conv_kernel',
+        'ssm.group_count',
+        'ssm.inner_size',
+        'ssm.state_size',
+        'ssm.time_step_rank',
+      ],
       derive: deriveQwen35,
     },
   ],
@@ -219,12 +229,17 @@ function derivePhi(of: Lookup, fields: Fields): Fields {
   const derived = deriveLlama(of, fields);
   const rotated = of('rope.dimension_count');
   const attentionFactor = of('rope.scaling.attn_factor');
+  const { rope_scaling: scaling } = derived;
   return {
     ...derived,
     sliding_window: fields['sliding_window'] || null,
     partial_rotary_factor: rotated === undefined ? 1 : Number(rotated) / Number(derived['head_dim']),
     ...(attentionFactor !== undefined && {
-      rope_scaling: { rope_type: 'longrope', attention_factor: attentionFactor },
+      rope_scaling: {
+        ...(isRecord(scaling) && scaling),
+        rope_type: 'longrope',
+        attention_factor: attentionFactor,
+      },
     }),
   };
 }
@@ -232,6 +247,10 @@ function derivePhi(of: Lookup, fields: Fields): Fields {
 function deriveMinistral(of: Lookup, fields: Fields): Fields {
   const { rope_scaling: scaling, ...derived } = deriveLlama(of, fields);
   const beta = of('attention.temperature_scale') ?? 0;
+  if (beta !== 0 && !isRecord(scaling))
+    throw UnsupportedModelError.of(
+      `attention.temperature_scale is ${shown(JSON.stringify(beta))} without rope.scaling.type and rope.scaling.factor, which Tabserve does not compute`,
+    );
   const weights = { mscale: 1, mscale_all_dim: of('rope.scaling.yarn_log_multiplier') ?? 0 };
   return {
     ...derived,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import keys from '../../../../tools/reference/fixtures/gguf-keys-reference.json' with { type: 'json' };
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { MetadataValue } from '../../testing/gguf-builder.ts';
-import { openTiny, tensor } from './test-support.ts';
+import { configFileOf, openTiny, tensor } from './test-support.ts';
 
 const FAMILIES = ['llama', 'qwen2', 'qwen3', 'gemma3'];
 
@@ -214,13 +214,65 @@ it('a recommended temperature is the model’s default', async () => {
   });
 });
 
-it('heads of values that share keys are refused, because llama.cpp writes them in another order', async () => {
-  const fields = {
-    'ssm.time_step_rank': 4,
-    'ssm.group_count': 2,
-    'ssm.inner_size': 64,
-    'rope.dimension_count': 4,
+describe('Phi with factors for each frequency', () => {
+  const tensors = [tensor('rope_factors_short.weight', 8), tensor('rope_factors_long.weight', 8)];
+  const phi = (fields: Fields) => configFileOf({ architecture: 'phi3', fields, tensors });
+
+  it('scales queries and keys by the factor of the file, 1 without one', async () => {
+    expect(await phi({})).toMatchObject({ rope_scaling: { rope_type: 'longrope', attention_factor: 1 } });
+    expect(await phi({ 'rope.scaling.attn_factor': 1.5 })).toMatchObject({
+      rope_scaling: { rope_type: 'longrope', attention_factor: 1.5 },
+    });
+  });
+
+  it.each([{}, { 'rope.scaling.attn_factor': 1.5 }])(
+    'is refused beside another scaling: %j',
+    async (fields) => {
+      await expect(phi({ 'rope.scaling.factor': 4, ...fields })).rejects.toMatchObject({
+        code: 'UNSUPPORTED_MODEL',
+        message: expect.stringContaining('both rope_factors_short.weight and rope.scaling.factor'),
+      });
+    },
+  );
+});
+
+it.each<Fields>([
+  {},
+  { 'rope.scaling.type': 'yarn', 'rope.scaling.factor': 0 },
+  { 'rope.scaling.type': 'none', 'rope.scaling.factor': 4 },
+])('a scale of later queries is refused where the rope has no scaling: %j', async (fields) => {
+  const scaled = {
+    'attention.temperature_scale': 0.5,
+    'rope.scaling.original_context_length': 16,
+    ...fields,
   };
+  await expect(openTiny({ architecture: 'mistral3', fields: scaled })).rejects.toMatchObject({
+    code: 'UNSUPPORTED_MODEL',
+    message: expect.stringContaining('attention.temperature_scale is 0.5'),
+  });
+});
+
+const QWEN35: Fields = {
+  'rope.dimension_count': 4,
+  'ssm.conv_kernel': 4,
+  'ssm.group_count': 2,
+  'ssm.inner_size': 64,
+  'ssm.state_size': 32,
+  'ssm.time_step_rank': 2,
+};
+
+it.each(Object.keys(QWEN35))('Qwen 3.5 is refused by the key that is missing: %s', async (missing) => {
+  const given = Object.entries(QWEN35).filter(([key]) => key !== missing);
+  await expect(openTiny({ architecture: 'qwen35', fields: Object.fromEntries(given) })).rejects.toMatchObject(
+    {
+      code: 'MODEL_FILE_CORRUPT',
+      message: expect.stringContaining(`qwen35.${missing} is missing`),
+    },
+  );
+});
+
+it('heads of values that share keys are refused, because llama.cpp writes them in another order', async () => {
+  const fields = { ...QWEN35, 'ssm.time_step_rank': 4 };
   const message = expect.stringContaining('ssm.time_step_rank is 4 and ssm.group_count 2');
   await expect(openTiny({ architecture: 'qwen35', fields })).rejects.toMatchObject({
     code: 'UNSUPPORTED_MODEL',

@@ -34,11 +34,10 @@ export function configOf(
       `${fileName} has the architecture ${JSON.stringify(name)}, which is not one of ${known}`,
     );
   }
-  const { modelType, fields: names, otherKeys = [], derive } = architecture;
+  const { modelType, fields: names, otherKeys = [], required = [], derive } = architecture;
   const of: Lookup = (key) => metadata[`${name}.${key}`];
-  for (const key of REQUIRED) {
-    if (key in names && of(key) === undefined)
-      throw ModelFileCorruptError.of(fileName, `${name}.${key} is missing`);
+  for (const key of [...REQUIRED.filter((each) => each in names), ...required]) {
+    if (of(key) === undefined) throw ModelFileCorruptError.of(fileName, `${name}.${key} is missing`);
   }
   const given = Object.entries(names).map(([key, field]) => [field, oneForAll(of(key))] as const);
   const fields = Object.fromEntries(given.filter(([, value]) => value !== undefined));

@@ -39,12 +39,15 @@ function byFrequency(config: Fields, factors: Factors, fileName: string): Fields
   throw UnsupportedModelError.of(`${fileName} has both rope_freqs.weight and rope.scaling.factor`);
 }
 
-/** Phi has other factors for long sequences. */
-function byLength(config: Fields, factors: Factors): Fields {
+/** Phi has other factors for long sequences. Queries and keys are scaled by what the file says alone, as llama.cpp does. */
+function byLength(config: Fields, factors: Factors, fileName: string): Fields {
   const given = config['rope_scaling'];
+  if (isRecord(given) && (given['factor'] ?? 1) !== 1)
+    throw UnsupportedModelError.of(`${fileName} has both ${[...factors.keys()][0]} and rope.scaling.factor`);
   return {
     ...config,
     rope_scaling: {
+      attention_factor: 1,
       ...(isRecord(given) && given),
       rope_type: 'longrope',
       short_factor: factors.get('rope_factors_short.weight'),

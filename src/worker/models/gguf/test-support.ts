@@ -77,11 +77,20 @@ export function tinyGguf({ architecture = 'llama', fields, metadata, tensors = [
   ]);
 }
 
+function sourceOf(bytes: Uint8Array) {
+  const file = memoryFile(FILE, bytes);
+  return ggufFiles({ open: () => Promise.resolve(file) }, FILE);
+}
+
 /** The file as a load reads it, up to its weights. */
 export async function openGguf(bytes: Uint8Array) {
-  const file = memoryFile(FILE, bytes);
-  const source = await ggufFiles({ open: () => Promise.resolve(file) }, FILE);
-  return openCheckpoint(source);
+  return openCheckpoint(await sourceOf(bytes));
+}
+
+/** The `config.json` of a file, whatever its tensors are. */
+export async function configFileOf(change: Change): Promise<unknown> {
+  const file = await (await sourceOf(tinyGguf(change))).open('config.json');
+  return file && JSON.parse(new TextDecoder().decode(await file.read(0, file.size)));
 }
 
 export const openTiny = (change: Change = {}) => openGguf(tinyGguf(change));
