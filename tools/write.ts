@@ -13,7 +13,10 @@ const PROGRAM = 'node tools/checks/program.ts';
 
 const [name = '', model] = process.argv.slice(2);
 
-const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: string[]]>> = {
+/** A list runs without a shell: text from the command line stands in lists alone. */
+type Command = string | readonly [program: string, ...parameters: string[]];
+
+const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: Command[]]>> = {
   measurements: [
     'the tables of docs/measurements and figures of the README, from bench',
     MEASUREMENTS,
@@ -24,7 +27,9 @@ const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: stri
   readme: ['the three above, and the program', MEASUREMENTS, ERRORS, OPTIONS, `${PROGRAM} --write`, FORMAT],
   program: [
     'the program of a model in docs/cpu-engine.md; with an id of the hub or a folder, prints that of it',
-    ...(model === undefined ? [`${PROGRAM} --write`, FORMAT] : [`${PROGRAM} ${JSON.stringify(model)}`]),
+    ...(model === undefined
+      ? [`${PROGRAM} --write`, FORMAT]
+      : [[process.execPath, 'tools/checks/program.ts', model] as const]),
   ],
   api: [
     "docs/api, from the docstrings of the package's entries",
@@ -45,7 +50,8 @@ const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: stri
   ],
 };
 
-const [, ...commands] = WRITERS[name] ?? ['', `python3 -B tools/reference/write.py ${JSON.stringify(name)}`];
+const REFERENCE: Command = ['python3', '-B', 'tools/reference/write.py', name];
+const [, ...commands] = (Object.hasOwn(WRITERS, name) ? WRITERS[name] : undefined) ?? ['', REFERENCE];
 if (name === '') console.error(usage());
 process.exitCode = name !== '' && commands.every(succeeds) ? 0 : 1;
 
@@ -57,6 +63,11 @@ function usage(): string {
   ].join('\n');
 }
 
-function succeeds(command: string): boolean {
-  return spawnSync(command, { cwd: pathOf(''), shell: true, stdio: 'inherit' }).status === 0;
+function succeeds(command: Command): boolean {
+  const options = { cwd: pathOf(''), stdio: 'inherit' } as const;
+  if (typeof command === 'string') return spawnSync(command, { ...options, shell: true }).status === 0;
+  const [program, ...parameters] = command;
+  const { status, error } = spawnSync(program, parameters, options);
+  if (error) console.error(`Couldn't run ${program}: ${error.message}`);
+  return status === 0;
 }

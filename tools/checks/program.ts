@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 
+import { isRecord } from '../../src/platform/is-record.ts';
 import { readModel } from '../../src/worker/models/families/families.ts';
 import type { Op, Program } from '../../src/worker/models/program/program.ts';
 import { HUB_CONFIGS } from '../../src/worker/testing/hub-configs.ts';
@@ -10,6 +10,8 @@ import { updateParts } from './marked-part.ts';
 // `--write` brings up to date.
 
 const SHOWN = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+
+const HUB_ID = /^\w[\w.-]*(?:\/[\w.-]+)?$/;
 
 /** The layer that a weight or a value is in. */
 const LAYER = /^\D+\d+(?=\.)/;
@@ -21,18 +23,45 @@ if (given === '') {
     program: `\n\n\`\`\`text shown it is a list\n${text}\n\`\`\`\n\n`,
   });
 } else {
-  const config: unknown = JSON.parse(await readConfig(given));
-  console.log(printProgram(readModel(config, undefined).program));
+  try {
+    console.log(printProgram(readModel(parseConfig(await readConfig(given)), undefined).program));
+  } catch (error) {
+    // Errors with a code are about what was given.
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    fail(error.message);
+  }
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+function parseConfig(text: string): unknown {
+  const config = parsed(text);
+  return isRecord(config) ? config : fail(`The config.json of ${given} is damaged: it isn't a JSON object.`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function readConfig(model: string): Promise<string> {
-  if (existsSync(`${model}/config.json`)) return readFile(`${model}/config.json`, 'utf8');
+  const found = await stat(model).catch(() => undefined);
+  if (/\.gguf$/i.test(model))
+    fail(`${model}: a GGUF file isn't taken. Name an id of the hub, or a folder with a config.json.`);
+  if (found) return readFile(found.isDirectory() ? `${model}/config.json` : model, 'utf8');
+  if (!HUB_ID.test(model))
+    fail(`There is no folder ${model}. Name an id of the hub, or a folder with a config.json.`);
   const url = `https://huggingface.co/${model}/resolve/main/config.json`;
   const response = await fetch(url).catch(() => undefined);
   if (response?.ok) return response.text();
   const reason = response ? `the hub answers ${response.status}` : "the hub can't be reached";
-  console.error(`Couldn't read ${url}: ${reason}. Name an id of the hub, or a folder with a config.json.`);
-  process.exit(1);
+  return fail(`Couldn't read ${url}: ${reason}. Name an id of the hub, or a folder with a config.json.`);
 }
 
 /** A line for each operation. Layers that compute the same stand once. */
