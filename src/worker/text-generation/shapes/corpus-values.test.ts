@@ -104,7 +104,8 @@ it.each(Object.entries(PLACES))(
         }
       }
     }
-    expect(numRead).toBeGreaterThan((PATTERNS.length * NUM_ANSWERS) / 3);
+    // Most random answers of some seeds have no end within their length.
+    expect(numRead).toBeGreaterThan((PATTERNS.length * NUM_ANSWERS) / 6);
   },
   600_000,
 );
