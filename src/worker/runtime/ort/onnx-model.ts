@@ -1,7 +1,15 @@
-import { importPart } from '../../base/import-part.ts';
-import type { OnnxSource } from './onnx-files.ts';
+import type { InferenceSession } from 'onnxruntime-web/jspi';
+import { InvalidOptionError, textOf, UnknownOptionError } from '../../../batching/base/errors.ts';
+import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
+import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { isRecord } from '../../../platform/is-record.ts';
+import { isWasmAbort } from '../faults/fault-of.ts';
+import { readFeed } from './onnx-feed.ts';
+import { checkExternalFiles, dimensionNames, readOnnxFile, type OnnxSource } from './onnx-files.ts';
+import { createOnnxSession, isCoded, type OnnxBackend, type OnnxSession } from './onnx-session.ts';
 import { checkOnnxOptions, type OnnxModelOptions } from './onnx-options.ts';
-import type { OnnxFeed, OnnxTensor, OnnxValueInfo } from './onnx-tensor.ts';
+import { asTensor, isTensorType, type OnnxFeed, type OnnxTensor, type OnnxValueInfo } from './onnx-tensor.ts';
+import { ortMutex, type OrtModule } from './ort.ts';
 
 /** An ONNX model of a deployment. */
 export interface OnnxModel {
@@ -45,8 +53,94 @@ export function loadOnnxModel(source: OnnxSource, options: OnnxModelOptions = {}
   };
 }
 
-/** What runs it is fetched with the first model: most pages have none. */
-async function createModel(source: OnnxSource, options: OnnxModelOptions): Promise<OnnxModel> {
-  const { createSessionModel } = await importPart(() => import('./session-model.ts'));
-  return createSessionModel(source, options);
+async function createModel(
+  source: OnnxSource,
+  { backend = 'wasm', externalData = {}, session: given }: OnnxModelOptions,
+): Promise<OnnxModel> {
+  const name = nameOf(source);
+  const [bytes, external] = await Promise.all([
+    readOnnxFile(source),
+    Promise.all(
+      Object.entries(externalData).map(async ([path, file]) => ({ path, data: await readOnnxFile(file) })),
+    ),
+  ]);
+  checkExternalFiles(name, bytes, external);
+  if (given?.freeDimensionOverrides) checkDimensions(given.freeDimensionOverrides, bytes);
+  const options = { ...given, ...(external.length > 0 && { externalData: external }) };
+  const session = await createOnnxSession(bytes, backend, options).catch((cause: unknown): never => {
+    if (isCoded(cause)) throw cause;
+    throw OnnxModelError.notLoaded(name, messageOf(cause), backend, cause);
+  });
+  return new SessionModel(name, session);
+}
+
+/** The runtime takes a name that no dimension has. */
+function checkDimensions(overrides: Readonly<Record<string, number>>, bytes: Uint8Array): void {
+  const names = dimensionNames(bytes);
+  const unknown = Object.keys(overrides).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw UnknownOptionError.of(`freeDimensionOverrides.${unknown}`, names);
+}
+
+class SessionModel implements OnnxModel {
+  readonly inputs: readonly OnnxValueInfo[];
+  readonly outputs: readonly OnnxValueInfo[];
+  readonly backend: OnnxBackend;
+  readonly #name: string;
+  readonly #ort: OrtModule;
+  readonly #session: InferenceSession;
+
+  constructor(name: string, { backend, ort, session }: OnnxSession) {
+    this.backend = backend;
+    this.#name = name;
+    this.#ort = ort;
+    this.#session = session;
+    this.inputs = session.inputMetadata.map((value) => infoOf(name, value));
+    this.outputs = session.outputMetadata.map((value) => infoOf(name, value));
+  }
+
+  async run(feeds: Readonly<Record<string, OnnxFeed>>): Promise<Readonly<Record<string, OnnxTensor>>> {
+    const names = this.inputs.map((input) => input.name);
+    const expected = `an object with values for the inputs ${names.join(', ')}`;
+    if (!isRecord(feeds)) throw InvalidOptionError.of('feeds', expected, feeds);
+    const unknown = Object.keys(feeds).find((given) => !names.includes(given));
+    if (unknown !== undefined) throw InvalidOptionError.of('feeds', expected, unknown);
+    const tensors = this.inputs.map((input) => {
+      const { name, type } = input;
+      const { data, dims } = readFeed(input, Object.hasOwn(feeds, name) ? feeds[name] : undefined);
+      return [name, new this.#ort.Tensor(type, data, dims)] as const;
+    });
+    const outputs = await ortMutex
+      .run(() => this.#session.run(Object.fromEntries(tensors)))
+      .catch((cause: unknown): never => {
+        throw isWasmAbort(cause)
+          ? WasmAbortError.because(cause)
+          : OnnxModelError.notRun(this.#name, messageOf(cause), cause);
+      });
+    return Object.fromEntries(
+      Object.entries(outputs).map(([output, { type, data, dims }]) => [output, asTensor(type, data, dims)]),
+    );
+  }
+}
+
+/** The runtime gives the -1 of a dimension without a name as an unsigned number. */
+const UNNAMED = 2 ** 32 - 1;
+
+function infoOf(model: string, value: InferenceSession.ValueMetadata): OnnxValueInfo {
+  if (value.name === '__proto__') throw OnnxModelError.ofName(model, value.name);
+  if (!value.isTensor || !isTensorType(value.type)) throw OnnxModelError.notTensor(model, value.name);
+  const { name, type } = value;
+  return { name, type, shape: value.shape.map((length) => (length === UNNAMED ? -1 : length)) };
+}
+
+function nameOf(source: OnnxSource): string {
+  if (source instanceof Blob) return source instanceof File ? source.name : 'the model';
+  return String(source);
+}
+
+/** Without the places in the runtime's own source, which its message names. */
+function messageOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : textOf(cause);
+  const said = message.split('ERROR_MESSAGE: ').at(-1) ?? '';
+  const words = said.split(/\s/).filter((word) => word !== '' && !/\.(?:cc|h):\d/.test(word));
+  return words.join(' ').replace(/\.$/, '');
 }
