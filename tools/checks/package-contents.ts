@@ -14,6 +14,9 @@ const ALLOWED =
 /** The page's copy of onnxruntime: the package has it once, in dist-package/. */
 const FORBIDDEN = /\.test\.|\.map$|^dist\/assets\/ort-.*\.wasm$/;
 
+/** Text that only the build of `--mode faults` contains, which injects faults. */
+const TRACES = ['faults.json', 'injected', 'inject-faults'];
+
 const MAX_PACKED_MB = 13;
 
 /** What `npm install tabserve` adds to an app, in all. */
@@ -65,6 +68,10 @@ const failures = [
   ...REQUIRED.filter((path) => !sizes.has(path)).map(
     (path) => `${path} is missing: run \`npm run build:package\``,
   ),
+  ...[...sizes.keys()]
+    .filter((path) => /^dist\/assets\/.*\.js$/.test(path))
+    .flatMap((path) => TRACES.filter((trace) => readFileSync(STAGE + path, 'utf8').includes(trace)))
+    .map((trace) => `the page has ${trace}, of another build`),
   ...FOREIGN_FIELDS.filter((field) => field in manifest).map((field) => `package.json has ${field}`),
   ...Object.keys(manifest.peerDependencies)
     .filter((name) => !manifest.peerDependenciesMeta[name]?.optional)

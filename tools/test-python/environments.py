@@ -1,4 +1,7 @@
-"""Virtual environments from the pinned requirement files, one for each set of packages that agree with each other."""
+"""Virtual environments from the pinned requirement files, one for each set of packages that agree with each other.
+
+`environments.py NAME PROGRAM [OPTION…]` runs a program of Python in one.
+"""
 
 from __future__ import annotations
 
@@ -34,4 +37,4 @@ def environment(name: str) -> Path:
 
 
 if __name__ == "__main__":
-    print(environment(sys.argv[1]))
+    sys.exit(subprocess.run([environment(sys.argv[1]) / "python", *sys.argv[2:]]).returncode)

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
+import { pathOf } from '../../paths.ts';
 import { CACHE_FOLDER, runPython } from '../../reference/python-package.ts';
 
-const SCRIPT = fileURLToPath(new URL('export.py', import.meta.url));
-const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
+const SCRIPT = pathOf('tools/bench/exports/export.py');
+const ENVIRONMENTS = pathOf('tools/test-python/environments.py');
+const REQUIREMENTS = pathOf('tools/test-python/requirements/exporters.txt');
 
 /**
  * A model in the formats of the other libraries, made once and kept in the user's cache folder: `export.py` says what the folder
@@ -23,21 +24,9 @@ export async function exportsOf(name: string, source: string): Promise<string> {
   await rm(scratch, { recursive: true, force: true });
   await mkdir(scratch, { recursive: true });
   console.log(`Exporting ${name} for the other libraries. It takes some minutes, once.`);
-  await runPython(await pythonWithExporters(), [SCRIPT, source, scratch]);
+  await runPython('python3', ['-B', ENVIRONMENTS, 'exporters', SCRIPT, source, scratch]);
   await rename(scratch, folder);
   return folder;
-}
-
-async function pythonWithExporters(): Promise<string> {
-  const folder = join(CACHE_FOLDER, 'exports', `venv-${digestOf(REQUIREMENTS)}`);
-  const python = join(folder, 'bin', 'python');
-  const isInstalled = join(folder, 'installed');
-  if (existsSync(isInstalled)) return python;
-  await rm(folder, { recursive: true, force: true });
-  await runPython('python3', ['-m', 'venv', folder]);
-  await runPython(python, ['-m', 'pip', 'install', '--quiet', '--requirement', REQUIREMENTS]);
-  await mkdir(isInstalled);
-  return python;
 }
 
 function digestOf(...paths: readonly string[]): string {

@@ -40,13 +40,4 @@ export const WITHOUT_GGUF: readonly string[] = [
 ];
 
 /** Families' second shapes, which differ in sizes and options alone. */
-export const SECOND_SHAPES: readonly string[] = [
-  'generated/smollm3-windows',
-  'generated/olmo2-grouped',
-  'generated/olmo3-nested',
-  'generated/granite-untied',
-  'generated/phi3-windows',
-  'generated/ministral3-untied',
-  'generated/qwen35-text',
-  'generated/lfm2-biased',
-];
+export const SECOND_SHAPES: readonly string[] = [...DECODERS.keys()].filter((id) => id.includes('-'));
