@@ -1,7 +1,7 @@
 import { requireEnvironment } from './support/environment.ts';
 import { eosTokenId, reference } from './support/reference.ts';
 import { openAdvanced, type TextRequest } from './support/tab.ts';
-import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, expect, IS_WHOLE, test } from './support/test.ts';
 import type { ClientUpdate } from '../src/client/index.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
 import type { Browser } from 'playwright/test';
@@ -107,7 +107,7 @@ test.describe('the policy', () => {
     expect(sizes).toEqual([3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2]);
   });
 
-  test('continuous gives a free slot to the next at once', async ({ tab }) => {
+  test('continuous gives a free slot to the next at once', { tag: ANY_BACKEND_IN_SHORT }, async ({ tab }) => {
     await tab.configure({
       ...WHOLE_PROMPTS,
       policy: 'continuous',

@@ -2,9 +2,9 @@ import { expect, expectIdle, test } from './support/bridge-test.ts';
 import { createHostileRequest } from './support/hostile-requests.ts';
 import { sendRaw } from './support/raw-http.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
-import { ANY_BACKEND } from './support/test.ts';
+import { ANY_BACKEND, IS_WHOLE } from './support/test.ts';
 
-const NUM_REQUESTS = 1000;
+const NUM_REQUESTS = IS_WHOLE ? 1000 : 300;
 const NUM_AT_ONCE = 8;
 const NUM_SILENT = 4;
 

@@ -5,7 +5,7 @@ import { expectNoViolations } from './support/axe.ts';
 import { expect, test } from './support/fault-test.ts';
 import { pressOn } from './support/keyboard.ts';
 import type { Tab } from './support/tab.ts';
-import { IS_WHOLE } from './support/test.ts';
+import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, IS_WHOLE } from './support/test.ts';
 
 type Outcomes = Readonly<Record<CheckName, CheckOutcome>>;
 
@@ -28,23 +28,25 @@ function outcomesOf({ lines }: CheckReport): object {
   return Object.fromEntries(lines.map(({ name, outcome }) => [name, outcome]));
 }
 
-test('all lines are right, and the figures are there', async ({ tab, backend }) => {
-  test.skip(backend === 'webgpu' && !IS_WHOLE, 'compiles all shaders twice; WASM shows the same in short');
-  if (backend === 'webgpu') test.setTimeout(1_500_000);
-  const report = await check(tab);
-  console.log(report.text);
-  expect(outcomesOf(report)).toEqual({ ...RIGHT, ...(backend === 'wasm' && { tokens: 'not-run' }) });
-  const [running] = report.backends;
-  expect(running).toMatchObject({ name: backend });
-  expect(running?.rates.map(({ numTexts }) => numTexts)).toEqual([1, 4, 8, 16]);
-  expect(running?.longestPauseMs).toBeGreaterThan(0);
-  const cpu = report.backends.find(({ name }) => name === 'wasm');
-  expect(cpu?.bytesPerSecond).toBeGreaterThan(1e8);
-  expect((await tab.status()).override, 'the users’ own policy is in force again').toBeUndefined();
-});
+test(
+  'all lines are right, and the figures are there',
+  { tag: ANY_BACKEND_IN_SHORT },
+  async ({ tab, backend }) => {
+    if (backend === 'webgpu') test.setTimeout(1_500_000);
+    const report = await check(tab);
+    console.log(report.text);
+    expect(outcomesOf(report)).toEqual({ ...RIGHT, ...(backend === 'wasm' && { tokens: 'not-run' }) });
+    const [running] = report.backends;
+    expect(running).toMatchObject({ name: backend });
+    expect(running?.rates.map(({ numTexts }) => numTexts)).toEqual([1, 4, 8, 16]);
+    expect(running?.longestPauseMs).toBeGreaterThan(0);
+    const cpu = report.backends.find(({ name }) => name === 'wasm');
+    expect(cpu?.bytesPerSecond).toBeGreaterThan(1e8);
+    expect((await tab.status()).override, 'the users’ own policy is in force again').toBeUndefined();
+  },
+);
 
-test('a check that is stopped keeps the lines that are done', async ({ tab, backend }) => {
-  test.skip(backend === 'webgpu', 'there both backends run');
+test('a check that is stopped keeps the lines that are done', { tag: ANY_BACKEND }, async ({ tab }) => {
   const report = await tab.page.evaluate(() => {
     const stop = new AbortController();
     return window.tabserve.check({
@@ -57,65 +59,65 @@ test('a check that is stopped keeps the lines that are done', async ({ tab, back
   expect((await tab.status()).override).toBeUndefined();
 });
 
-test('the menu of the page runs it, by keyboard alone, and its report is copied', async ({
-  readyTab: { page },
-  backend,
-}) => {
-  test.skip(backend === 'webgpu', 'the page is the same');
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  const buttonOf = (name: string): Locator => page.getByRole('button', { name, exact: true });
-  await pressOn(page, buttonOf('Menu'));
-  await pressOn(page, buttonOf('Check this machine'));
-  const dialog = page.getByRole('dialog', { name: 'Check this machine' });
-  await pressOn(page, dialog.getByRole('button', { name: 'Run', exact: true }));
-  await expect(dialog.getByRole('button', { name: 'Stop' })).toBeVisible();
-  await expect(dialog).toContainText('Right: 4 of 4. Not run: 1.');
-  await expect(dialog.getByRole('listitem')).toHaveText([
-    /^Right.*9 of 9 texts are the same/,
-    /^Right.*moved in the middle/,
-    /^Right.*8 of 8 answers/,
-    /^Right.*CPU: as computed in float64/,
-    /^Not run.*adapter/,
-  ]);
-  await expect(page.getByRole('list', { name: 'Requests' }), 'no cells of the check').toBeHidden();
-  await pressOn(page, dialog.getByRole('button', { name: 'Copy report' }));
-  await expect(dialog).toContainText('Copied as text.');
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('Right: 4 of 4.');
-  await pressOn(page, dialog.getByRole('button', { name: 'Copy JSON' }));
-  await expect(dialog).toContainText('Copied as JSON.');
-  const copied: unknown = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
-  expect(copied).toMatchObject({ isOver: true, backends: [{ name: 'wasm' }] });
-  await expectNoViolations(page, 'the report');
-  for (const width of [390, 320]) {
-    await page.setViewportSize({ width, height: 800 });
-    const overflow = await dialog.evaluate((box) => box.scrollWidth - box.clientWidth);
-    expect(overflow, `what is cut at ${width} px`).toBe(0);
-  }
-  await page.keyboard.press('Escape');
-  await expect(dialog).toBeHidden();
-  await expect(buttonOf('Check this machine')).toBeFocused();
-});
+test(
+  'the menu of the page runs it, by keyboard alone, and its report is copied',
+  { tag: ANY_BACKEND },
+  async ({ readyTab: { page } }) => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const buttonOf = (name: string): Locator => page.getByRole('button', { name, exact: true });
+    await pressOn(page, buttonOf('Menu'));
+    await pressOn(page, buttonOf('Check this machine'));
+    const dialog = page.getByRole('dialog', { name: 'Check this machine' });
+    await pressOn(page, dialog.getByRole('button', { name: 'Run', exact: true }));
+    await expect(dialog.getByRole('button', { name: 'Stop' })).toBeVisible();
+    await expect(dialog).toContainText('Right: 4 of 4. Not run: 1.');
+    await expect(dialog.getByRole('listitem')).toHaveText([
+      /^Right.*9 of 9 texts are the same/,
+      /^Right.*moved in the middle/,
+      /^Right.*8 of 8 answers/,
+      /^Right.*CPU: as computed in float64/,
+      /^Not run.*adapter/,
+    ]);
+    await expect(page.getByRole('list', { name: 'Requests' }), 'no cells of the check').toBeHidden();
+    await pressOn(page, dialog.getByRole('button', { name: 'Copy report' }));
+    await expect(dialog).toContainText('Copied as text.');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('Right: 4 of 4.');
+    await pressOn(page, dialog.getByRole('button', { name: 'Copy JSON' }));
+    await expect(dialog).toContainText('Copied as JSON.');
+    const copied: unknown = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+    expect(copied).toMatchObject({ isOver: true, backends: [{ name: 'wasm' }] });
+    await expectNoViolations(page, 'the report');
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      const overflow = await dialog.evaluate((box) => box.scrollWidth - box.clientWidth);
+      expect(overflow, `what is cut at ${width} px`).toBe(0);
+    }
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+    await expect(buttonOf('Check this machine')).toBeFocused();
+  },
+);
 
-test('closing the box stops the check, and texts of another tab go on beside it', async ({
-  site,
-  backend,
-}) => {
-  test.skip(backend === 'webgpu', 'the page is the same');
-  const [first, second] = [await site.open(), await site.open()];
-  await second.ready();
-  const prompt = 'Once upon a time,';
-  const alone = await second.generate(prompt, { maxNewTokens: 48, seed: 5, temperature: 0.8 });
-  await first.page.getByRole('button', { name: 'Menu', exact: true }).click();
-  await first.page.getByRole('button', { name: 'Check this machine', exact: true }).click();
-  const dialog = first.page.getByRole('dialog', { name: 'Check this machine' });
-  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-  await expect.poll(async () => (await second.status()).override?.isOwn).toBe(false);
-  await expect(second.page.evaluate(() => window.tabserve.check())).rejects.toThrow('OverrideHeldError');
-  const beside = await second.generate(prompt, { maxNewTokens: 48, seed: 5, temperature: 0.8 });
-  expect(beside.text).toBe(alone.text);
-  await dialog.getByRole('button', { name: 'Close' }).click();
-  await expect.poll(async () => (await second.status()).override).toBeUndefined();
-});
+test(
+  'closing the box stops the check, and texts of another tab go on beside it',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const [first, second] = [await site.open(), await site.open()];
+    await second.ready();
+    const prompt = 'Once upon a time,';
+    const alone = await second.generate(prompt, { maxNewTokens: 48, seed: 5, temperature: 0.8 });
+    await first.page.getByRole('button', { name: 'Menu', exact: true }).click();
+    await first.page.getByRole('button', { name: 'Check this machine', exact: true }).click();
+    const dialog = first.page.getByRole('dialog', { name: 'Check this machine' });
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect.poll(async () => (await second.status()).override?.isOwn).toBe(false);
+    await expect(second.page.evaluate(() => window.tabserve.check())).rejects.toThrow('OverrideHeldError');
+    const beside = await second.generate(prompt, { maxNewTokens: 48, seed: 5, temperature: 0.8 });
+    expect(beside.text).toBe(alone.text);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await expect.poll(async () => (await second.status()).override).toBeUndefined();
+  },
+);
 
 const FAULTS: readonly (readonly [plan: FaultPlan, wrong: Partial<Outcomes>])[] = [
   // The texts of the handover are a batch, too.
@@ -127,8 +129,7 @@ const FAULTS: readonly (readonly [plan: FaultPlan, wrong: Partial<Outcomes>])[] 
 ];
 
 for (const [plan, wrong] of FAULTS)
-  test(`a fault is found: ${plan.wrongWork}`, async ({ faulty, backend }) => {
-    test.skip(backend === 'webgpu', 'the faults are those of the CPU');
+  test(`a fault is found: ${plan.wrongWork}`, { tag: ANY_BACKEND }, async ({ faulty }) => {
     const needsGpu = wrong.tokens !== undefined;
     test.skip(needsGpu && !IS_WHOLE, 'compiles all shaders for half a minute');
     if (needsGpu) test.setTimeout(1_500_000);

@@ -19,7 +19,7 @@ declare global {
 
 const PROMPT = 'Once upon a time,';
 /** Shapes at once: several times as many as slots. */
-const GROUP = 200;
+const GROUP = IS_WHOLE ? 200 : 80;
 const NUM_GROUPS = IS_WHOLE ? 50 : 2;
 const NUM_HOSTILE = 20;
 /** Bytes that the heap of the worker may grow by after the first group: what the compiler of shapes keeps until it begins anew. */

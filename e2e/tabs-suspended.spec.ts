@@ -21,7 +21,7 @@ test(
   'whenever the tab that leads is stopped and woken, sixteen texts end as if nothing had happened',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const numRounds = IS_WHOLE ? 20 : 3;
+    const numRounds = IS_WHOLE ? 20 : 2;
     test.setTimeout(120_000 + numRounds * 60_000);
     const random = seededRandom(runSeed());
     await site.openReady(NUM_TABS);
@@ -84,6 +84,9 @@ const OBSTACLES: Readonly<Record<string, (site: Site, leader: Tab) => Promise<()
   'a debugger stops its page': (site, leader) => site.hang(leader),
 };
 
+/** A page and a worker that can't answer. */
+const IN_SHORT = ['its worker computes', 'a debugger stops its page'];
+
 /** Much longer than a tab bears a silence. */
 const LONG_MS = 8000;
 
@@ -96,6 +99,7 @@ test('a tab goes on leading while it is busy', { tag: ANY_BACKEND }, async ({ si
   await leader.configure({ policy: 'static', maxBatchSize: 8, batchWaitTimeoutMs: 3_600_000 });
   await other.begin(sampledRequests(1, 0));
   for (const [obstacle, begin] of Object.entries(OBSTACLES)) {
+    if (!IS_WHOLE && !IN_SHORT.includes(obstacle)) continue;
     await test.step(obstacle, async () => {
       const end = await begin(site, leader);
       const numAsks = await other.page.evaluate(countAsks, LONG_MS);

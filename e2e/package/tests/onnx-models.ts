@@ -8,6 +8,7 @@ import { startServer } from '../../../bridge/server.ts';
 import type { TabserveClient } from '../../../src/client/index.ts';
 import reference from '../../../tools/reference/fixtures/onnx-models-reference.json' with { type: 'json' };
 import { requireEnvironment } from '../../support/environment.ts';
+import { IS_WHOLE } from '../../support/test.ts';
 import { expect, test } from '../app-page.ts';
 
 // The example's three models, asked by two tabs and 16 HTTP clients at once, against onnxruntime in Python.
@@ -37,6 +38,8 @@ for (const [backend, args, runtimes] of [
   // The scikit-learn model stays on the CPU.
   ['WebGPU', WEBGPU_ARGUMENTS, 2],
 ] as const) {
+  // A software adapter compiles for half a minute.
+  if (backend === 'WebGPU' && !IS_WHOLE) continue;
   test(`onnx-models answers two tabs and ${NUM_CLIENTS} HTTP clients on ${backend}, in batches, as Python does`, async ({
     place,
   }) => {
