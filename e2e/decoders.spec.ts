@@ -41,6 +41,8 @@ const ALL_BATCHES_ON_WEBGPU: readonly string[] = [
 ];
 const HARDEST = 'joining late, prompts in chunks, beside one that is aborted';
 
+const QUANTIZED_IN_SHORT = 'generated/smollm2';
+
 /** The longest prompt has 60 tokens. */
 const CHUNK = 32;
 
@@ -92,7 +94,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       const seed = runSeed();
       const trials = { count: 20, maxNewTokens: 10 };
       // Rounding activations to 8 bits makes the last bit of a sum a whole step.
-      const isInQ8 = backend === 'wasm' && (IS_WHOLE || id === 'generated/smollm2');
+      const isInQ8 = backend === 'wasm' && (IS_WHOLE || id === QUANTIZED_IN_SHORT);
       for (const dtype of isInQ8 ? (['fp32', 'q8'] as const) : (['fp32'] as const)) {
         const choice = { id, backend, dtype };
         const report = await probePage.evaluate((input) => window.probe.runTrials(...input), [
@@ -115,6 +117,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
         backend === 'webgpu' && !(IS_WHOLE && id === SHOWN_ON_WEBGPU),
         'the same weights, on shaders that the checkpoints test',
       );
+      test.skip(!IS_WHOLE && id !== QUANTIZED_IN_SHORT, 'weights of all decoders are quantized alike');
       const perplexityIn = (dtype: Dtype): Promise<number> =>
         perplexityOf(probePage, { id, backend, dtype }, samples);
       const whole = await perplexityIn('fp32');
