@@ -626,6 +626,22 @@ describe('background requests', () => {
     expect(driver.step()).toBe('prefill a 0+40 @1 last');
   });
 
+  it('start together, since nobody reads them as they come: each place has a prompt before the next step', () => {
+    const driver = createDriver({ maxBatchSize: 3, maxBatchedTokens: 8 }, {}, timeOf);
+    driver.add('j k l m n o', { ...background, promptLength: 8, maxNewTokens: 2 });
+    const kinds = driver.steps(8).map((step) => step.replaceAll(/ 0\+8 @\d last/g, ''));
+    expect(kinds).toEqual([
+      'prefill j',
+      'prefill k',
+      'prefill l',
+      'decode j k l',
+      'prefill m',
+      'prefill n',
+      'prefill o',
+      'decode m n o',
+    ]);
+  });
+
   it('leave a batch of the others alone', () => {
     const driver = createDriver({ policy: 'static', maxBatchSize: 2 });
     driver.add('j k', background);

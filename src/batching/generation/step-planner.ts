@@ -67,10 +67,12 @@ export class StepPlanner {
   get prefillBudget(): number {
     const { maxBatchedTokens, prefillStallMs } = this.#state.policy;
     const { decoding } = this.#state;
+    const isBackground = decoding.every((sequence) => sequence.isBackground);
     // Background sequences may be kept waiting for a prompt of the others.
-    const mayStall = this.#admission.isForegroundNext && decoding.every(({ isBackground }) => isBackground);
-    if (decoding.length === 0 || mayStall) return maxBatchedTokens;
-    return Math.min(maxBatchedTokens, this.#pace.tokensWithin(prefillStallMs)) - this.#numPrefilledTokens;
+    if (decoding.length === 0 || (isBackground && this.#admission.isForegroundNext)) return maxBatchedTokens;
+    const stepTokens = Math.min(maxBatchedTokens, this.#pace.tokensWithin(prefillStallMs));
+    // Nobody reads them as they come, so they start together. Each piece stays short: a prompt of the others may arrive in it.
+    return isBackground ? stepTokens : stepTokens - this.#numPrefilledTokens;
   }
 
   /** Prefilled tokens that rows have waited for since their last decode step. */
