@@ -201,6 +201,7 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     expect(systems.slice(0, 2)).toEqual(['Be brief.', 'Sing.']);
 
     await chats.forget();
+    await page.getByRole('button', { name: 'More ways to ask' }).click();
     await page.getByRole('button', { name: 'Ask at temperatures 0, 0.7, 1.2' }).click();
     await expectFinished(page, 3);
     for (const [index, temperature] of ['0', '0.7', '1.2'].entries())
@@ -225,11 +226,12 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await boxOf(page, 1).press('Enter');
     await expect(page.locator('.answer-figures').filter({ hasText: 'Waiting' })).toHaveCount(1);
     await boxOf(page, 2).fill('Not sent');
-    await page.getByRole('button', { name: 'Hide charts' }).click();
+    await expect(page.locator('.main-charts'), 'the line of figures comes first').toHaveCount(0);
+    await page.getByRole('button', { name: 'Show charts' }).click();
     await page.reload();
     await expect(boxOf(page, 2)).toHaveValue('Not sent');
-    await expect(page.getByRole('button', { name: 'Show charts' })).toBeVisible();
-    await expect(page.locator('.main-charts')).toHaveCount(0);
+    await expect(page.getByRole('button', { name: 'Hide charts' })).toBeVisible();
+    await expect(page.locator('.main-charts')).toHaveCount(1);
     await expect(chatOf(page, 1).locator('.question')).toHaveCount(2);
     await expect(chatOf(page, 3)).toHaveCount(0);
     await expect(answersOf(chatOf(page, 1)).first()).toHaveText(answers[0] ?? '');
@@ -265,12 +267,28 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await list.getByRole('button', { name: 'Rename, export or delete “The sky”' }).click();
     await list.getByRole('button', { name: 'Markdown' }).click();
     expect((await download).suggestedFilename()).toBe('The-sky.md');
+    await other.bringToFront();
+    await list.getByRole('button', { name: 'Copy link' }).click();
+    await expect(list.getByText('Link copied.')).toBeVisible();
+    const link = await other.evaluate(() => navigator.clipboard.readText());
     await list.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(chatOf(page, 2), 'the first tab lost it, too').toHaveCount(0);
     await other.getByRole('button', { name: 'Undo' }).click();
     await other.getByRole('searchbox', { name: 'Search chats' }).fill('and now');
     await expect(list.getByRole('listitem')).toHaveText(/^The sky/);
     await expect(page.getByText('The sky', { exact: true })).toBeVisible();
+
+    await test.step('a link brings a chat back as a new one, and says what would answer in its place', async () => {
+      await other.goto('about:blank');
+      await other.goto(link.replace(/model=[^&]*/, 'model=owner%2Fname'));
+      await expect(chatOf(other, 1).getByRole('heading', { name: 'The sky' })).toBeVisible();
+      await expect(chatOf(other, 1).locator('.question')).toHaveCount(2);
+      await expect(other.getByRole('button', { name: 'Load owner/name' })).toBeVisible();
+      expect(new URL(other.url()).hash).toBe('');
+      await other.goto('about:blank');
+      await other.goto(link.slice(0, link.indexOf('exchanges')));
+      await expect(other.getByText('LINK_BROKEN')).toBeVisible();
+    });
     await other.close();
   });
 

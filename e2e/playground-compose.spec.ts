@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Download, Locator, Page } from 'playwright/test';
 
-import { axeViolations } from './support/axe.ts';
+import { axeViolations, expectNoViolations } from './support/axe.ts';
 import { tabTo } from './support/keyboard.ts';
 import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
@@ -313,6 +313,13 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await openAdvanced(page);
     await expect(optionOf(page, 'Seed').first()).toHaveValue('7');
     expect(await page.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
+    await expect(page.getByText('The link')).toHaveCount(0);
+
+    await page.goto(`${address}#prompt=A+newer+tale&model=owner%2Fname&topN=3&responseFormat=rhyme`);
+    await expect(page.getByText('The link also sets topN, which')).toBeVisible();
+    await expect(page.getByText('The link’s Answer can’t be used here: Expected')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Load owner/name' })).toBeVisible();
+    await expectNoViolations(page, 'a link of another page');
 
     await page.goto(`${address}#prompt=Another+tale&load=${encodeURIComponent('{"mode":"compare"}')}`);
     await expect(page.getByRole('radio', { name: 'Compare' })).toBeChecked();

@@ -47,10 +47,10 @@ function renderFailure(root: Root, error: WireError): void {
 /** Follows a link that is pasted into the address of the open page, which reloads nothing by itself. */
 function followAddress(composer: Composer): void {
   window.addEventListener('hashchange', () => {
-    const { prompt, texts, model, load } = readPermalink(location.hash);
-    // The plan of a load test is read once, at the start of the page.
-    if (load !== undefined) location.reload();
-    else if (prompt !== undefined) composer.restore(prompt, texts, model);
+    const { prompt, texts, load, chat, template } = readPermalink(location.hash);
+    // These are read once, when their view begins.
+    if ([load, chat, template].some((part) => part !== undefined)) location.reload();
+    else if (prompt !== undefined) composer.restore(prompt, texts, location.hash);
   });
 }
 
@@ -70,7 +70,7 @@ async function start(root: Root): Promise<TabserveClient<PageDeployments> | unde
     window.tabserve = serve;
     const store = connectStore(serve);
     noteStartTime(store);
-    const composer = new Composer(serve, store, readPermalink(location.hash));
+    const composer = new Composer(serve, store, location.hash);
     followAddress(composer);
     root.render(
       <StrictMode>

@@ -45,6 +45,8 @@ const SCENES: Readonly<Record<string, (open: Open) => Promise<Page>>> = {
   async 'chat-three-settings'(open) {
     const page = await open(CHAT);
     await page.getByRole('textbox', { name: 'Message to all chats' }).fill('Why do we dream?');
+    await page.getByRole('button', { name: 'Show charts' }).click();
+    await page.getByRole('button', { name: 'More ways to ask' }).click();
     await page.getByRole('button', { name: /^Ask at temperatures/ }).click();
     for (const index of [0, 1, 2])
       await page

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from './generation-fields.ts';
-import { readPermalink, withPermalink } from './permalink.ts';
+import { readPermalink, unknownIn, withPermalink } from './permalink.ts';
 
 const PAGE = 'http://localhost:8000/?backend=wasm';
 
 describe('a permalink', () => {
-  it('brings back prompt, options, model and load scenario, whatever characters they have', () => {
+  it('brings back prompt, options, model, load scenario, chat and a job’s prompts, whatever characters they have', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 40 });
     const texts = fc
       .array(text, { minLength: GENERATION_FIELD_NAMES.length, maxLength: GENERATION_FIELD_NAMES.length })
@@ -17,7 +17,15 @@ describe('a permalink', () => {
       });
     fc.assert(
       fc.property(text, texts, fc.option(text, { nil: undefined }), (prompt, options, load) => {
-        const shared = { prompt, texts: options, model: load, load };
+        const shared = {
+          prompt,
+          texts: options,
+          model: load,
+          load,
+          chat: load,
+          template: prompt,
+          system: load,
+        };
         const link = withPermalink(PAGE, shared);
         expect(readPermalink(new URL(link).hash)).toEqual(shared);
         expect(new URL(link).search).toBe('?backend=wasm');
@@ -32,6 +40,11 @@ describe('a permalink', () => {
   });
 
   it('says nothing where the address has no fragment', () => {
-    expect(readPermalink('')).toEqual({ prompt: undefined, texts: EMPTY_GENERATION_TEXTS, load: undefined });
+    expect(readPermalink('')).toEqual({ texts: EMPTY_GENERATION_TEXTS });
+    expect(unknownIn('')).toEqual([]);
+  });
+
+  it('of another version of the page names what this one doesn’t know', () => {
+    expect(unknownIn('#prompt=a&seed=7&topN=3&topN=4&mirostat=2')).toEqual(['topN', 'mirostat']);
   });
 });

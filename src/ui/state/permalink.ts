@@ -7,31 +7,45 @@ export interface Permalink {
   readonly model?: string | undefined;
   /** A load scenario as JSON; the load panel checks it. */
   readonly load?: string | undefined;
+  /** A chat as JSON; the chats check it. */
+  readonly chat?: string | undefined;
+  /** The prompt for each row of a job. */
+  readonly template?: string | undefined;
+  /** The system prompt of its rows. */
+  readonly system?: string | undefined;
 }
 
-const PROMPT = 'prompt';
-const MODEL = 'model';
-const LOAD = 'load';
+const PLAIN = ['prompt', 'model', 'load', 'chat', 'template', 'system'] as const;
 
 /** Reads the fragment of an address, which browsers send to no server. */
 export function readPermalink(hash: string): Permalink {
-  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  const parameters = parametersOf(hash);
   return {
-    prompt: parameters.get(PROMPT) ?? undefined,
+    ...Object.fromEntries(PLAIN.map((name) => [name, parameters.get(name) ?? undefined])),
     texts: Object.fromEntries(GENERATION_FIELD_NAMES.map((name) => [name, parameters.get(name) ?? ''])),
-    model: parameters.get(MODEL) ?? undefined,
-    load: parameters.get(LOAD) ?? undefined,
   };
 }
 
+/** What a link sets that this version of the page doesn’t know. */
+export function unknownIn(hash: string): readonly string[] {
+  const known = new Set<string>([...PLAIN, ...GENERATION_FIELD_NAMES]);
+  return [...new Set(parametersOf(hash).keys())].filter((name) => !known.has(name));
+}
+
 /** The address with this state in its fragment, without empty fields. */
-export function withPermalink(href: string, { prompt, texts, model, load }: Permalink): string {
+export function withPermalink(href: string, link: Permalink): string {
   const parameters = new URLSearchParams();
-  if (prompt !== undefined) parameters.set(PROMPT, prompt);
-  for (const name of GENERATION_FIELD_NAMES) if (texts[name]) parameters.set(name, texts[name]);
-  if (model !== undefined) parameters.set(MODEL, model);
-  if (load !== undefined) parameters.set(LOAD, load);
+  const set = (name: string, value: string | undefined): void => {
+    if (value !== undefined) parameters.set(name, value);
+  };
+  set('prompt', link.prompt);
+  for (const name of GENERATION_FIELD_NAMES) set(name, link.texts[name] || undefined);
+  for (const name of PLAIN.slice(1)) set(name, link[name]);
   const url = new URL(href);
   url.hash = parameters.toString();
   return url.href;
+}
+
+function parametersOf(hash: string): URLSearchParams {
+  return new URLSearchParams(hash.replace(/^#/, ''));
 }

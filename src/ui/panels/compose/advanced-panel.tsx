@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { useStore } from 'zustand';
 
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../../client/index.ts';
@@ -14,13 +14,20 @@ const AdvancedFields = lazy(async () => ({
 }));
 
 /** Everything that has a good default, and how much of it was changed. */
-export function AdvancedPanel(props: AdvancedFieldsProps) {
+export function AdvancedPanel({
+  children,
+  ...props
+}: AdvancedFieldsProps & {
+  /** Above the fields. */
+  readonly children?: ReactNode;
+}) {
   const isUpstream = useIsUpstream();
   const numOptions = useStore(props.form.store, ({ texts }) => countSet(texts));
   const numKnobs = useServeView(({ status }) => countChanged(basePolicyOf(status)));
   const numChanged = numOptions + (isUpstream ? 0 : numKnobs);
   return (
     <Disclosure title="Advanced" note={numChanged > 0 ? `${numChanged} changed` : undefined}>
+      {children}
       <Suspense>
         <AdvancedFields {...props} />
       </Suspense>

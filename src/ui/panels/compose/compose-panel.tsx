@@ -19,7 +19,7 @@ const ShapedAnswer = lazy(async () => ({
 const DocumentActions = lazy(async () => ({
   default: (await import('./document-actions.tsx')).DocumentActions,
 }));
-const LinkedModel = lazy(async () => ({ default: (await import('./linked-model.tsx')).LinkedModel }));
+const LinkNote = lazy(async () => ({ default: (await import('./link-note.tsx')).LinkNote }));
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
@@ -117,12 +117,11 @@ function Examples() {
 }
 
 function Linked() {
-  const linked = useComposerView((view) => view.linkedModel);
-  const running = useServeView(({ status }) => status.model?.id);
-  if (linked === undefined || running === undefined || linked === running) return null;
+  const hash = useComposerView((view) => view.linkHash);
+  if (hash === '') return null;
   return (
     <Suspense>
-      <LinkedModel linked={linked} running={running} />
+      <LinkNote hash={hash} />
     </Suspense>
   );
 }

@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { withPermalink } from '../../state/permalink.ts';
 import { saveJson } from '../../browser/save-file.ts';
+import { reachOfLink } from '../../parts/reach-of-link.ts';
 import { useCopy } from '../../parts/use-copy.ts';
 import { useServe } from '../../state/serve-context.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
@@ -11,10 +12,6 @@ import { exportDocument } from '../../state/composer/export-document.ts';
 const HistoryDialog = lazy(async () => ({
   default: (await import('./history-dialog.tsx')).HistoryDialog,
 }));
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
-}
 
 export function DocumentActions() {
   const composer = useComposer();
@@ -32,8 +29,7 @@ export function DocumentActions() {
     const link = withPermalink(location.href, shared);
     // The address gets the link too, so a reload restores the text.
     history.replaceState(null, '', link);
-    const reach = isLoopback(location.hostname) ? ' It opens on this machine only.' : '';
-    void copy(link, `Link copied. It brings back prompt, options, seed and model.${reach}`);
+    void copy(link, `Link copied. It brings back prompt, options, seed and model.${reachOfLink()}`);
   };
 
   const exportJson = (): void =>

@@ -6,6 +6,7 @@ import { createStatus, idOf } from '../../testing/test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
 import { exportDocument } from './export-document.ts';
 import { EMPTY_GENERATION_TEXTS } from '../generation-fields.ts';
+import { withPermalink } from '../permalink.ts';
 
 const ID = idOf('a');
 const PROMPT = 'Once upon a time,';
@@ -26,7 +27,8 @@ function createComposer(prompt: string, temperature = '') {
     cancel: () => {},
   } as unknown as TabserveClient;
   const texts = { ...EMPTY_GENERATION_TEXTS, temperature };
-  const composer = new Composer(serve, store, { prompt, texts });
+  const { hash } = new URL(withPermalink('http://localhost', { prompt, texts }));
+  const composer = new Composer(serve, store, hash);
   const errorCode = (): string | undefined => composer.store.getState().error?.code;
   return { composer, store, receive, errorCode };
 }

@@ -8,7 +8,7 @@ import {
   type TabserveClient,
   type WireError,
 } from '../../../client/index.ts';
-import type { Permalink } from '../permalink.ts';
+import { readPermalink } from '../permalink.ts';
 import { canGenerate } from '../can-generate.ts';
 import { isActive, type RequestView } from '../request-view.ts';
 import { closeRun, type ServeStore } from '../serve-store.ts';
@@ -41,8 +41,8 @@ export interface ComposerView {
   readonly texts: GenerationTexts;
   readonly optionErrors: GenerationErrors;
   readonly error?: WireError | undefined;
-  /** The ID of the model that wrote what the address of the page shows. */
-  readonly linkedModel?: string | undefined;
+  /** The fragment of the link that was opened; empty without one. */
+  readonly linkHash: string;
   /** Undefined before the first request, and after the document is edited. */
   readonly followed?: FollowedRequest | undefined;
 }
@@ -67,19 +67,16 @@ export class Composer {
   /** The requests of the last run that were sent from here. */
   readonly #ofRun = new Map<RequestId, SentPrompt>();
 
-  /** Starts with the prompt and options of the address. */
-  constructor(
-    serve: TabserveClient,
-    serveStore: ServeStore,
-    { prompt = SAMPLE_PROMPTS[0] ?? '', texts, model }: Permalink,
-  ) {
+  /** @param linkHash The fragment of the page’s address: it starts with that prompt and options. */
+  constructor(serve: TabserveClient, serveStore: ServeStore, linkHash: string) {
+    const { prompt = SAMPLE_PROMPTS[0] ?? '', texts } = readPermalink(linkHash);
     this.#serve = serve;
     this.#serveStore = serveStore;
     this.store = createStore<ComposerView>(() => ({
       document: writtenText(prompt),
       texts,
       optionErrors: {},
-      linkedModel: model,
+      linkHash,
     }));
     serveStore.subscribe(({ requests }, previous) => {
       if (requests !== previous.requests) this.#follow(requests);
@@ -149,11 +146,11 @@ export class Composer {
   }
 
   /** Replaces the document, and the options if there are some. */
-  restore(prompt: string, texts?: GenerationTexts, linkedModel?: string): void {
+  restore(prompt: string, texts?: GenerationTexts, linkHash = ''): void {
     this.cancel();
     this.store.setState({
       document: writtenText(prompt),
-      linkedModel,
+      linkHash,
       followed: undefined,
       error: undefined,
       ...(texts && { texts, optionErrors: {} }),

@@ -5,11 +5,16 @@ import { Form } from '../../parts/form.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { saveFile, saveJson } from '../../browser/save-file.ts';
+import { reachOfLink } from '../../parts/reach-of-link.ts';
+import { useCopy } from '../../parts/use-copy.ts';
+import { useServe } from '../../state/serve-context.ts';
+import { withChat } from './chat-link.ts';
 import { describeOwn, isBlank, titleOf, type Chat } from './chats.ts';
 import { chatAsMarkdown, fileNameOf } from './export-chat.ts';
 import { formatTime } from './format-time.ts';
 import { shorten } from './shorten.ts';
 import { useRoom, useRoomView } from './room-context.ts';
+import { sharedOptions } from './room-view.ts';
 
 /** The chats of all tabs, newest first. One is opened by a press. */
 export function AllChats() {
@@ -104,6 +109,8 @@ function countQuestions({ exchanges: { length } }: Chat): string {
 
 function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: () => void }) {
   const room = useRoom();
+  const { serve } = useServe();
+  const { said, copy } = useCopy();
   const [name, setName] = useState(title);
   const rename = (): void => {
     room.list.rename(chat.id, name.trim());
@@ -137,10 +144,21 @@ function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: 
         <Button variant="quiet" onClick={() => saveJson(`${fileNameOf(chat)}.json`, chat)}>
           JSON
         </Button>
+        <Button
+          variant="quiet"
+          onClick={() => {
+            const shared = sharedOptions(room.store.getState());
+            const link = withChat(location.href, chat, shared, serve.status().model?.id);
+            void copy(link, `Link copied. It brings the chat back with its settings.${reachOfLink()}`);
+          }}
+        >
+          Copy link
+        </Button>
         <Button variant="quiet" onClick={() => room.list.remove(chat.id)}>
           Delete
         </Button>
       </div>
+      <output className="note">{said}</output>
     </div>
   );
 }

@@ -3,12 +3,11 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { LoadNote } from '../../panels/compose/load-note.tsx';
-import { COMPARED_TEMPERATURES } from './chat-options.ts';
 import { activeExchange } from './chats.ts';
 import { MessageBox } from './message-box.tsx';
 import { useServeView } from '../../state/serve-context.ts';
 import { useCanChat, useRoom, useRoomView } from './room-context.ts';
-import { ALL, questionOf } from './room-view.ts';
+import { ALL } from './room-view.ts';
 
 /** One message for all columns: their answers run in one batch. A single chat has a box of its own. */
 export function AskPanel() {
@@ -21,7 +20,6 @@ export function AskPanel() {
   return (
     <section className="ask-all" aria-label="Message to all chats">
       {numColumns !== 1 && <AskBox numColumns={numColumns} />}
-      <CompareButton />
       <div className="compose-note">
         <div role="alert">{error && <ErrorLine error={error} />}</div>
         {!error && !canChat && baseModel !== undefined ? <CannotChat model={baseModel} /> : <LoadNote />}
@@ -53,27 +51,6 @@ function AskBox({ numColumns }: { readonly numColumns: number }) {
       onStop={isActive ? () => room.stopAll() : undefined}
       stopLabel="Stop all"
     />
-  );
-}
-
-/** The same question, three settings, one batch. */
-function CompareButton() {
-  const room = useRoom();
-  const canChat = useCanChat();
-  const hasQuestion = useRoomView((view) => questionOf(view) !== '');
-  const compare = (): void => {
-    if (!room.compareTemperatures(questionOf(room.store.getState()))) return;
-    room.setDraft(ALL, '');
-  };
-  return (
-    <Button
-      className="button-small compare-temperatures"
-      disabled={!canChat || !hasQuestion}
-      title="Opens three new chats, which answer the same question in one batch"
-      onClick={compare}
-    >
-      Ask at temperatures {COMPARED_TEMPERATURES.join(', ')}
-    </Button>
   );
 }
 

@@ -54,7 +54,10 @@ export class ChatList {
 
   /** Opens a new chat beside the others, and returns its id. */
   add(settings?: ChatSettings): string {
-    const chat = createChat(settings);
+    return this.addChat(createChat(settings));
+  }
+
+  addChat(chat: Chat): string {
     this.#put(chat);
     this.open(chat.id);
     return chat.id;

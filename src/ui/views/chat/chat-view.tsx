@@ -25,7 +25,7 @@ export function ChatView({ name }: { readonly name: string }) {
   const room = use(openRoom(serve, store));
   const isUpstream = useIsUpstream();
   const defaults = useServeView(({ status }) => chatDefaults(status));
-  const [isFolded, setIsFolded] = useState(() => readStored('localStorage', FOLD_KEY) === 'folded');
+  const [isFolded, setIsFolded] = useState(() => readStored('localStorage', FOLD_KEY) !== 'open');
   const fold = (): void => {
     writeStored('localStorage', FOLD_KEY, isFolded ? 'open' : 'folded');
     setIsFolded(!isFolded);
@@ -35,13 +35,16 @@ export function ChatView({ name }: { readonly name: string }) {
       <TabPanel id={name} className="workspace generator-view chat-view">
         <div className="rail">
           <Part name="Ask all chats" content={<AskPanel />} />
-          <Part name="Batching policy" content={<PolicyPanel name="chat-policy" />} />
           <div className="rail-more">
             <SystemPromptField />
             <LoopField />
             <Part
               name="Advanced"
-              content={<AdvancedPanel form={room} fields={CHAT_FIELDS} defaults={defaults} />}
+              content={
+                <AdvancedPanel form={room} fields={CHAT_FIELDS} defaults={defaults}>
+                  <PolicyPanel name="chat-policy" />
+                </AdvancedPanel>
+              }
             />
           </div>
           <Part name="All chats" content={<AllChats />} />

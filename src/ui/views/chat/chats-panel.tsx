@@ -1,13 +1,19 @@
 import { lazy, Suspense, useId, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
+import { Popover } from '../../parts/popover.tsx';
 import { UndoNote } from '../../parts/undo-note.tsx';
 import { followHighlights } from '../../panels/requests/highlight-cells.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import { ChatColumn } from './chat-column.tsx';
+import { COMPARED_TEMPERATURES } from './chat-options.ts';
 import { isBlank } from './chats.ts';
-import { useRoom, useRoomView } from './room-context.ts';
+import { useCanChat, useRoom, useRoomView } from './room-context.ts';
+import { ALL, questionOf } from './room-view.ts';
 
+const LinkedModel = lazy(async () => ({
+  default: (await import('../../panels/compose/link-note.tsx')).LinkedModel,
+}));
 const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx')).ChatModels }));
 
 interface ChatsPanelProps {
@@ -22,6 +28,7 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
   const chats = useRoomView((view) => view.chats);
   const columns = useRoomView((view) => view.columns);
   const undo = useRoomView((view) => view.undo);
+  const linkedModel = useRoomView((view) => view.linkedModel);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
   const isWithoutChats = isBaseModel && [...chats.values()].every(isBlank);
 
@@ -38,9 +45,17 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
             <Button variant="small" onClick={() => setNewId(room.list.add())}>
               New chat
             </Button>
+            <Popover label="More ways to ask" face="⋯">
+              <CompareButton />
+            </Popover>
           </>
         )}
       </div>
+      {linkedModel !== undefined && (
+        <Suspense>
+          <LinkedModel linked={linkedModel} />
+        </Suspense>
+      )}
       {isBaseModel && (
         <Suspense>
           <ChatModels />
@@ -58,5 +73,26 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
         </ul>
       )}
     </section>
+  );
+}
+
+/** The same question, three settings, one batch. */
+function CompareButton() {
+  const room = useRoom();
+  const canChat = useCanChat();
+  const hasQuestion = useRoomView((view) => questionOf(view) !== '');
+  const compare = (): void => {
+    if (!room.compareTemperatures(questionOf(room.store.getState()))) return;
+    room.setDraft(ALL, '');
+  };
+  return (
+    <Button
+      variant="quiet"
+      disabled={!canChat || !hasQuestion}
+      title="Opens three new chats, which answer the same question in one batch"
+      onClick={compare}
+    >
+      Ask at temperatures {COMPARED_TEMPERATURES.join(', ')}
+    </Button>
   );
 }

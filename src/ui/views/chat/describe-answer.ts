@@ -7,7 +7,9 @@ export function describeAnswer(end: AnswerEnd): string {
   const figures = describeFigures(end);
   const state = end.isLoop ? 'Stopped: it repeated itself' : describeState(end, end.contextLength);
   const parts = [state + describeSpeed(end), figures, describeReuse(end)];
-  return parts.filter((part) => part !== '').join(' · ');
+  const line = parts.filter((part) => part !== '').join(' · ');
+  // A narrow column breaks between figures, never within one.
+  return line.replaceAll(/(\d) (?=m?s\b|tokens?\b)/g, '$1\u00A0');
 }
 
 /** Empty where nothing was reused, or it isn't known. */

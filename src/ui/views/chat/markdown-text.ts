@@ -124,8 +124,9 @@ function drawList({ ordered, start, items }: Tokens.List): HTMLElement {
   return list;
 }
 
-/** The language, Copy, and the code, which the keyboard can scroll. */
-function drawCode({ text, lang = '' }: Tokens.Code): HTMLElement {
+/** The language, Copy, and the code, which the keyboard can scroll. Nothing until the first of the code is there. */
+function drawCode({ text, lang = '' }: Tokens.Code): Drawn {
+  if (text === '') return [];
   const block = document.createElement('div');
   block.className = 'code-block';
   const copy = withText(document.createElement('button'), 'Copy');

@@ -5,6 +5,8 @@ import { createRequiredContext } from '../../parts/required-context.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
+import { readPermalink } from '../../state/permalink.ts';
+import { readChat } from './chat-link.ts';
 import { openPlace } from './chat-place.ts';
 import { ChatRoom } from './chat-room.ts';
 import { activeExchange } from './chats.ts';
@@ -46,5 +48,16 @@ async function readRoom(serve: TabserveClient, store: ServeStore): Promise<ChatR
   window.addEventListener('pageshow', ({ persisted }) => {
     if (persisted) void room.list.refresh();
   });
+  takeLink(room);
   return room;
+}
+
+/** Opens the chat that the address brings, once: a reload brings no second one. */
+function takeLink(room: ChatRoom): void {
+  const read = readChat(location.hash);
+  if (!read) return;
+  const { model: linkedModel } = readPermalink(location.hash);
+  history.replaceState(history.state, '', location.pathname + location.search);
+  room.store.setState({ linkedModel, columns: [], ...('code' in read && { error: read }) });
+  if ('id' in read) room.list.addChat(read);
 }

@@ -25,6 +25,8 @@ export interface RoomView extends SharedOptions {
   /** Why the last question was not sent. */
   readonly error?: WireError | undefined;
   readonly undo?: Undo | undefined;
+  /** The model of the link that was opened. */
+  readonly linkedModel?: string | undefined;
 }
 
 /** The draft of the box that asks all chats. */
