@@ -1,7 +1,8 @@
 import type { PolicyTrial } from '../trials/policy-multiples.tsx';
 import { formatMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
 import { TEXT_GENERATOR } from '../../../client/index.ts';
-import { waysOf, type LoadedDeployment } from './load-target.ts';
+import { POLICY_NAMES } from '../policy/policy-texts.ts';
+import type { LoadedDeployment } from './load-target.ts';
 import type { LoadSummary, Trial } from './summarize.ts';
 
 type Measure = readonly [
@@ -19,20 +20,12 @@ const MEASURES: readonly Measure[] = [
   ['E2E p95', '--series-e2e', ({ e2eMs }) => e2eMs?.p95, formatMs],
 ];
 
-/** An embedder has no first token. */
-function measuresOf(deployment: LoadedDeployment): readonly Measure[] {
-  return MEASURES.filter(([name]) => deployment === TEXT_GENERATOR || !name.startsWith('TTFT'));
-}
-
 type MeasuredTrial = Pick<Trial, 'label' | 'summary' | 'slots'>;
 
-/** A column for each policy or way, also for those that haven't run yet. */
-export function multiplesOf(
-  trials: readonly MeasuredTrial[],
-  deployment: LoadedDeployment,
-): readonly PolicyTrial[] {
+/** A column for each policy, also for those that haven't run yet. */
+export function multiplesOf(trials: readonly MeasuredTrial[]): readonly PolicyTrial[] {
   const figuresOf = (index: number): PolicyTrial['figures'] =>
-    measuresOf(deployment).map(([name, color, valueOf, format]) => {
+    MEASURES.map(([name, color, valueOf, format]) => {
       const values = trials.map(({ summary }) => valueOf(summary));
       const longest = Math.max(0, ...values.map((value) => value ?? 0));
       return {
@@ -43,7 +36,7 @@ export function multiplesOf(
         share: longest > 0 ? (values[index] ?? 0) / longest : 0,
       };
     });
-  return waysOf(deployment).map((label, index) => ({
+  return POLICY_NAMES.map((label, index) => ({
     ...timelineOf(trials[index]),
     label,
     figures: figuresOf(index),
@@ -53,7 +46,9 @@ export function multiplesOf(
 /** The one column of a run, with more figures. */
 export function multipleOfRun(trial: MeasuredTrial, deployment: LoadedDeployment): PolicyTrial {
   const { requestsPerSecond, queueWaitMs, numFinished, numSent } = trial.summary;
-  const figures = measuresOf(deployment).map(([name, , valueOf, format]) => ({
+  // An embedder has no first token.
+  const measures = MEASURES.filter(([name]) => deployment === TEXT_GENERATOR || !name.startsWith('TTFT'));
+  const figures = measures.map(([name, , valueOf, format]) => ({
     name,
     value: format(valueOf(trial.summary)),
   }));

@@ -13,21 +13,21 @@ function trialsAt(...rates: readonly number[]) {
 }
 
 it('names the best policy with its gain over off', () => {
-  expect(describeFinding(trialsAt(1, 4, 2), 'text-generator')).toEqual({
+  expect(describeFinding(trialsAt(1, 4, 2))).toEqual({
     title: 'static makes 4.0× the tokens/s of off.',
     detail: 'End to end p95 falls from 1,000 ms to 250 ms.',
   });
 });
 
 it('claims no gain where there is none', () => {
-  expect(describeFinding(trialsAt(100, 90, 104), 'text-generator')?.title).toBe(
+  expect(describeFinding(trialsAt(100, 90, 104))?.title).toBe(
     'Batching makes no more tokens/s than off here.',
   );
-  expect(describeFinding(trialsAt(0, 1, 2), 'text-generator')?.title).toBe('No request finished under off.');
+  expect(describeFinding(trialsAt(0, 1, 2))?.title).toBe('No request finished under off.');
 });
 
 it('waits for all policies', () => {
-  expect(describeFinding(trialsAt(1, 4), 'text-generator')).toBeUndefined();
+  expect(describeFinding(trialsAt(1, 4))).toBeUndefined();
 });
 
 const TEST = { deployment: 'text-generator', scenario: undefined, latencyLimitMs: 500 } as const;

@@ -1,7 +1,7 @@
 import { formatCount, formatMs, formatNumber } from '../../parts/format.ts';
 import type { Mode } from './load-form.ts';
 import type { LoadResults } from './load-session.ts';
-import { waysOf, type LoadedDeployment } from './load-target.ts';
+import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import type { Trial } from './summarize.ts';
 
 interface Outcome {
@@ -10,12 +10,9 @@ interface Outcome {
 }
 
 /** The main result of a comparison. Undefined until all of it has run. */
-export function describeFinding(
-  trials: readonly Pick<Trial, 'label' | 'summary'>[],
-  deployment: LoadedDeployment,
-): Outcome | undefined {
+export function describeFinding(trials: readonly Pick<Trial, 'label' | 'summary'>[]): Outcome | undefined {
   const [off, ...others] = trials;
-  if (!off || trials.length < waysOf(deployment).length) return undefined;
+  if (!off || trials.length < POLICY_NAMES.length) return undefined;
   const base = off.summary.tokensPerSecond;
   if (base === 0) return { title: `No request finished under ${off.label}.`, detail: '' };
   const [best = off] = others.toSorted((a, b) => b.summary.tokensPerSecond - a.summary.tokensPerSecond);
@@ -30,18 +27,15 @@ export function describeFinding(
 }
 
 /** The result of a test that is over. */
-export function describeOutcome({ mode, trials, deployment }: LoadResults): Outcome {
+export function describeOutcome({ mode, trials }: Pick<LoadResults, 'mode' | 'trials'>): Outcome {
   if (trials.length === 0) return { title: 'Stopped before the first run ended.', detail: '' };
-  return DESCRIBERS[mode](trials, deployment);
+  return DESCRIBERS[mode](trials);
 }
 
-const DESCRIBERS: Readonly<
-  Record<Mode, (trials: readonly Trial[], deployment: LoadedDeployment) => Outcome>
-> = {
+const DESCRIBERS: Readonly<Record<Mode, (trials: readonly Trial[]) => Outcome>> = {
   run: describeRun,
   sweep: describeSweep,
-  compare: (trials, deployment) =>
-    describeFinding(trials, deployment) ?? { title: 'Stopped before all runs had ended.', detail: '' },
+  compare: (trials) => describeFinding(trials) ?? { title: 'Stopped before all runs had ended.', detail: '' },
 };
 
 function describeRun([trial]: readonly Trial[]): Outcome {

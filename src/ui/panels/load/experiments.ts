@@ -1,6 +1,7 @@
 import type { RequestId } from '../../../client/index.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
+import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { plannedMsOf, type TrialStart } from './plan-time.ts';
 import { LoadSender, type LoadProgress } from './load-sender.ts';
 import type { LoadTarget, TrialKnobs } from './load-target.ts';
@@ -38,15 +39,11 @@ interface Plan {
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
 /** The runs of a test. Without a scenario, the trace is replayed; for a sweep, it must have a rate. */
-export function plansOf(
-  mode: Mode,
-  scenario: Scenario | undefined,
-  trace: Trace,
-  target: Pick<LoadTarget, 'ways'>,
-): readonly Plan[] {
+export function plansOf(mode: Mode, scenario: Scenario | undefined, trace: Trace): readonly Plan[] {
   const plannedMs = plannedMsOf(trace, scenario);
   if (mode === 'run') return [{ label: 'run', trace, plannedMs }];
-  if (mode === 'compare') return target.ways().map((way) => ({ ...way, trace, plannedMs }));
+  if (mode === 'compare')
+    return POLICY_NAMES.map((policy) => ({ label: policy, knobs: { policy }, trace, plannedMs }));
   const baseRate = scenario ? rateOfScenario(scenario, trace) : rateOf(trace);
   return RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;

@@ -10,7 +10,7 @@ import { canGenerate } from '../../state/can-generate.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { LoadExport } from './load-export.tsx';
 import { LoadFields } from './load-fields.tsx';
-import { MODES, readLoadForm, type Mode } from './load-form.ts';
+import { DEFAULT_LOAD_FORM, MODES, readLoadForm, type Mode } from './load-form.ts';
 import './load-lab.css';
 import { LoadProgress } from './load-progress.tsx';
 import { LoadResultsView } from './load-results.tsx';
@@ -18,31 +18,16 @@ import { LoadSession } from './load-session.ts';
 import { createLoadTarget, type LoadedDeployment } from './load-target.ts';
 import { createTrialRecorder } from '../trials/trial-slots.ts';
 
-interface Words {
-  readonly current: string;
-  readonly each: string;
-  readonly ways: string;
-}
-
-const WORDS: Readonly<Record<LoadedDeployment, Words>> = {
-  'text-generator': { current: 'policy', each: 'policy', ways: 'under off, static and continuous' },
-  embedder: {
-    current: 'knobs',
-    each: 'way to batch',
-    ways: 'one by one, in batches, and in batches sorted by length',
-  },
+const EXPLANATIONS: Readonly<Record<Mode, string>> = {
+  run: 'Measures the settings in force.',
+  sweep: 'Shows latency as the rate grows.',
+  compare: 'Measures each policy in turn.',
 };
 
-const MODE_EXPLANATIONS: Readonly<Record<Mode, (words: Words) => string>> = {
-  run: ({ current }) => `Measures the current ${current}.`,
-  sweep: () => 'Shows latency as the rate grows.',
-  compare: ({ each }) => `Measures each ${each} in turn.`,
-};
-
-const EMPTY_TEXTS: Readonly<Record<Mode, (words: Words) => string>> = {
-  run: ({ current }) => `Measure sends the requests under the current ${current}. Press Start.`,
-  sweep: () => 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
-  compare: ({ ways }) => `Compare sends the same requests ${ways}. Press Start.`,
+const EMPTY_TEXTS: Readonly<Record<Mode, string>> = {
+  run: 'Measure sends the requests under the settings in force. Press Start.',
+  sweep: 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
+  compare: 'Compare sends the same requests under off, static and continuous. Press Start.',
 };
 
 const FORM_ID = 'load-form';
@@ -59,7 +44,9 @@ export function LoadLab({ deployment, isOpen, onClose }: LoadLabProps) {
   const [session] = useState(() => {
     const generates = deployment === TEXT_GENERATOR;
     const recorder = generates ? createTrialRecorder(store) : undefined;
-    const form = readLoadForm(generates ? readPermalink(location.hash).load : undefined);
+    const form = generates
+      ? readLoadForm(readPermalink(location.hash).load)
+      : ({ ...DEFAULT_LOAD_FORM, mode: 'run' } as const);
     return new LoadSession(createLoadTarget(serve, deployment), recorder, form);
   });
   const drawerRef = useRef<HTMLElement>(null);
@@ -98,6 +85,7 @@ interface LabPartProps {
 
 function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClose'>) {
   const mode = useStore(session.store, (view) => view.form.mode);
+  const modes = MODES.filter(([each]) => each !== 'compare' || session.target.override);
   return (
     <header className="lab-head">
       <h2>Load lab</h2>
@@ -105,11 +93,11 @@ function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClos
         legend="What to do"
         name="mode"
         value={mode}
-        choices={MODES}
+        choices={modes}
         onChange={(chosen) => session.change({ mode: chosen })}
       />
       <StartButton session={session} />
-      <p className="lab-explanation note">{MODE_EXPLANATIONS[mode](WORDS[session.target.deployment])}</p>
+      <p className="lab-explanation note">{EXPLANATIONS[mode]}</p>
       <LoadExport session={session} />
       <Button variant="quiet" onClick={onClose}>
         Close
@@ -145,7 +133,7 @@ function Results({ session }: LabPartProps) {
   return results ? (
     <LoadResultsView results={results} />
   ) : (
-    <p className="lab-empty note">{EMPTY_TEXTS[mode](WORDS[session.target.deployment])}</p>
+    <p className="lab-empty note">{EMPTY_TEXTS[mode]}</p>
   );
 }
 

@@ -22,9 +22,7 @@ export async function saveLoadPicture(results: LoadResults): Promise<void> {
   const hasTimelines = mode === 'run' || mode === 'compare';
   const picture = hasTimelines
     ? drawTimelines(
-        mode === 'compare'
-          ? multiplesOf(trials, deployment)
-          : trials.map((trial) => multipleOfRun(trial, deployment)),
+        mode === 'compare' ? multiplesOf(trials) : trials.map((trial) => multipleOfRun(trial, deployment)),
         describeOutcome(results).title,
         trials.some(({ slots }) => slots),
       )

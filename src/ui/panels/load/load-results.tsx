@@ -41,9 +41,7 @@ function Timelines({
 }) {
   const multiples = useMemo(
     () =>
-      mode === 'compare'
-        ? multiplesOf(trials, deployment)
-        : trials.map((trial) => multipleOfRun(trial, deployment)),
+      mode === 'compare' ? multiplesOf(trials) : trials.map((trial) => multipleOfRun(trial, deployment)),
     [mode, trials, deployment],
   );
   const isCut = trials.some(({ summary, slots }) => {
@@ -61,7 +59,7 @@ function Timelines({
         <p className="note">
           Goodput counts requests within {formatMs(latencyLimitMs)}.
           {mode === 'compare' &&
-            ` Ratios are to ${multiples[0]?.label}. Less is better for ${deployment === TEXT_GENERATOR ? 'TTFT and ' : ''}end to end (E2E).`}
+            ` Ratios are to ${multiples[0]?.label}. Less is better for TTFT and end to end (E2E).`}
           {isCut && ' A timeline shows only its newest requests.'}
         </p>
       )}

@@ -111,7 +111,7 @@ export class LoadSession {
   }
 
   async #run({ mode, scenario, latencyLimitMs }: LoadResults, trace: Trace): Promise<void> {
-    await runAll(this.target, plansOf(mode, scenario, trace, this.target), {
+    await runAll(this.target, plansOf(mode, scenario, trace), {
       signal: this.#abort.signal,
       setsKnobs: mode === 'compare',
       latencyLimitMs,

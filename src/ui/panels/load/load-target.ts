@@ -8,10 +8,8 @@ import {
   type RequestId,
   type TabserveClient,
 } from '../../../client/index.ts';
-import { knobsOfWay, WAYS } from '../trials/ways.ts';
 import type { TrialOverride } from '../trials/run-trials.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
-import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import type { TraceRequest } from './scenario.ts';
 
 /** The deployments that the load lab can load. */
@@ -19,7 +17,7 @@ export type LoadedDeployment = typeof TEXT_GENERATOR | typeof EMBEDDER;
 
 /** In force during a trial. An embedder has no policy. */
 export type TrialKnobs = Pick<BatchingPolicy, 'maxBatchSize' | 'batchWaitTimeoutMs'> &
-  Partial<Pick<BatchingPolicy, 'policy'> & Pick<BatchKnobs, 'sortWindow'>>;
+  Partial<Pick<BatchingPolicy, 'policy'>>;
 
 /** How a request ended. */
 export type Ending =
@@ -48,9 +46,8 @@ interface SendOptions {
 export interface LoadTarget {
   readonly deployment: LoadedDeployment;
   readonly knobs: () => TrialKnobs;
-  readonly override: () => Promise<TrialOverride<Partial<TrialKnobs>, TrialKnobs>>;
-  /** A comparison measures them in turn. */
-  readonly ways: () => readonly { readonly label: string; readonly knobs: Partial<TrialKnobs> }[];
+  /** For a comparison. An embedder has none here: its view compares its ways to batch. */
+  readonly override?: () => Promise<TrialOverride<Partial<TrialKnobs>, TrialKnobs>>;
   /** Never rejects. */
   readonly send: (request: TraceRequest, options: SendOptions) => Promise<Ending>;
   /** Model and settings, for a file of results. */
@@ -61,17 +58,11 @@ export function createLoadTarget(serve: TabserveClient, deployment: LoadedDeploy
   return deployment === TEXT_GENERATOR ? textTarget(serve) : embedderTarget(serve);
 }
 
-/** The names of the ways that a comparison of this deployment measures. The first one is what the others are compared with. */
-export function waysOf(deployment: LoadedDeployment): readonly string[] {
-  return deployment === TEXT_GENERATOR ? POLICY_NAMES : WAYS;
-}
-
 function textTarget(serve: TabserveClient): LoadTarget {
   return {
     deployment: TEXT_GENERATOR,
     knobs: () => serve.status().policy,
     override: () => serve.overridePolicy(),
-    ways: () => POLICY_NAMES.map((policy) => ({ label: policy, knobs: { policy } })),
     send: ({ prompt, maxNewTokens, seed }, { signal, onSubmitted }) =>
       endingOf(async () => {
         const response = serve.getHandle(TEXT_GENERATOR).remote(prompt, { maxNewTokens, seed, signal });
@@ -104,16 +95,6 @@ function embedderTarget(serve: TabserveClient): LoadTarget {
   return {
     deployment: EMBEDDER,
     knobs,
-    override: async () => {
-      const own = knobs();
-      const override = await serve.overrideKnobs(EMBEDDER);
-      return {
-        signal: override.signal,
-        change: ({ policy: _policy, ...changed }) => override.change({ ...own, ...changed }),
-        release: () => override.release(),
-      };
-    },
-    ways: () => WAYS.map((way) => ({ label: way, knobs: knobsOfWay(way, knobs()) })),
     send: ({ prompt }, { signal, onSubmitted }) =>
       endingOf(async () => {
         const sentAtMs = performance.now();
