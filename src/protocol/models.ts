@@ -255,6 +255,8 @@ export const modelLoad = v.object({
   secondsLeft: v.exactOptional(duration),
   /** Bytes that the weights and the K/V of one sequence of full length will take on this device. Known before the download. */
   memoryBytes: v.exactOptional(count),
+  /** The precision that the weights get, known with `memoryBytes`. */
+  dtype: v.exactOptional(dtype),
 });
 /**
  * A model that is being loaded while another one serves.

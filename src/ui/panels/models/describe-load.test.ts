@@ -40,9 +40,11 @@ describe('a load', () => {
 
   it('says what the model will take, once that is known', () => {
     expect(describeMemory(LOAD)).toBe('');
-    expect(describeMemory({ ...LOAD, memoryBytes: 812e6 })).toBe(
-      'It will take 812 MB of memory, with one text of full length.',
+    expect(describeMemory({ ...LOAD, memoryBytes: 812e6, dtype: 'q4' })).toBe(
+      'It will take 812 MB of memory in q4, with one text of full length.',
     );
+    expect(describeMemory({ ...LOAD, memoryBytes: 812e6, dtype: 'fp32' })).toContain('in fp32, with one');
+    expect(describeMemory({ ...LOAD, memoryBytes: 812e6, dtype: 'fp32' })).toContain('a smaller precision');
   });
 
   it('counts no bytes where there are steps', () => {

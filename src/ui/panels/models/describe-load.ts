@@ -26,10 +26,10 @@ export function describeLoad(load: ModelLoad): string {
 }
 
 /** Empty until it is known. */
-export function describeMemory({ memoryBytes }: ModelLoad): string {
-  return memoryBytes === undefined
-    ? ''
-    : `It will take ${formatBytes(memoryBytes)} of memory, with one text of full length.`;
+export function describeMemory({ memoryBytes, dtype }: ModelLoad): string {
+  if (memoryBytes === undefined || dtype === undefined) return '';
+  const takes = `It will take ${formatBytes(memoryBytes)} of memory in ${dtype}, with one text of full length.`;
+  return dtype === 'q4' ? takes : `${takes} For less, cancel, choose a smaller precision, and load it again.`;
 }
 
 /** `fp32, 652.3 MB`, or the progress of a download. */

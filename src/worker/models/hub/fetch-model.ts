@@ -111,7 +111,7 @@ export async function importModel(
   return storeModel(checkpoint, plan, origin, options, async (file) => {
     await requireRoom(plan.layout.size, () => file.truncate(plan.layout.size));
     await convertWeights(checkpoint, plan, writerTo(file, options.signal), (loaded, total) =>
-      options.report({ phase: 'convert', loaded, total }),
+      options.report({ phase: 'convert', loaded, total, ...demandOf(plan) }),
     );
   });
 }
@@ -161,12 +161,16 @@ async function fetchAndConvert(
     const report = (numBytes: number): void => {
       // A server that ignores ranges sends more than was asked for.
       loaded = Math.min(total, loaded + numBytes);
-      options.report({ phase: 'download', loaded, total, memoryBytes: plan.deviceBytes });
+      options.report({ phase: 'download', loaded, total, ...demandOf(plan) });
     };
     report(0);
     const write = writerTo(file, options.signal);
     await remote.stream(weightFiles, report, () => convertWeights(checkpoint, plan, write));
   });
+}
+
+function demandOf({ deviceBytes, layout }: ModelPlan): Pick<LoadStage, 'memoryBytes' | 'dtype'> {
+  return { memoryBytes: deviceBytes, dtype: layout.dtype };
 }
 
 function writerTo(file: StoredFile, signal: AbortSignal): TakeRows {
