@@ -62,6 +62,9 @@ test(
       await expect(preview.getByRole('listitem').first()).toContainText('Text: A story, number 1');
       await preview.getByRole('button', { name: 'Try these 3 rows' }).click();
       await expect(preview.locator('mark').filter({ hasText: /positive|neutral|negative/ })).toHaveCount(3);
+      await expect(
+        preview.getByText(/^Estimate for 20 rows: .* tokens read and .* written\.$/),
+      ).toBeVisible();
       expect(await axeViolations(page), 'the new job').toEqual([]);
     });
 
@@ -73,6 +76,14 @@ test(
     test.info().annotations.push({ type: 'tasks over 50 ms', description: JSON.stringify(longTasks) });
     expect(longTasks, 'tasks that block the page').toEqual([]);
 
+    await test.step('the job says what it took, and its rows have shared steps', async () => {
+      await expect(page.locator('.job-state')).toHaveText(
+        /^Finished: 20 rows \d+ s · [\d.,]+ rows\/s · [\d,]+ tokens read, [\d,]+ written · storyteller$/,
+      );
+      const peak = page.locator('.figure').filter({ hasText: 'Peak batch' }).locator('dd');
+      expect(Number(await peak.textContent())).toBeGreaterThanOrEqual(4);
+    });
+
     const answers: string[] = [];
     await test.step('each row has one of the choices, in the table and in both exports', async () => {
       await expect(
@@ -83,6 +94,10 @@ test(
       for (const text of await rowsOf(page).locator('td:nth-last-child(2)').allTextContents())
         answers.push(text);
       expect(answers.every((text) => /^ (positive|neutral|negative)$/.test(text))).toBe(true);
+      const shares = page.getByRole('table', { name: 'Choices' }).locator('tbody tr td:nth-child(2)');
+      await expect
+        .poll(async () => (await shares.allTextContents()).reduce((sum, text) => sum + Number(text), 0))
+        .toBe(NUM_ROWS);
       const [head, ...lines] = (await exported(page, 'CSV, with')).trimEnd().split(/\r?\n/);
       expect(head).toBe('id,text,constructor,result,choiceProbabilities,error');
       expect(lines).toHaveLength(NUM_ROWS);
@@ -105,6 +120,24 @@ test(
       await page.getByRole('button', { name: 'Show row 3', exact: true }).click();
       await expect(page.getByRole('region', { name: 'Row 3' })).toContainText('A story, number 3');
       await expectNoViolations(page, 'a row');
+      await page.getByRole('tab', { name: 'Text' }).click();
+      await page.getByRole('tab', { name: 'Jobs' }).click();
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await expect
+        .poll(() =>
+          page.evaluate(async () => {
+            const [job] = await window.tabserve.jobs.list();
+            return [job?.info.numRetries, job?.info.counts.finished];
+          }),
+        )
+        .toEqual([1, NUM_ROWS]);
+      await expect(page.getByRole('region', { name: 'Row 3' })).toContainText(/Answer, \d/);
+      await expect(rowsOf(page).nth(2)).toHaveText(/\.\d{3}$/);
+      answers.splice(
+        0,
+        answers.length,
+        ...(await rowsOf(page).locator('td:nth-last-child(2)').allTextContents()),
+      );
       await page.getByLabel('Search').fill('NUMBER 17');
       await expect(rowsOf(page)).toHaveCount(1);
       await expect(rowsOf(page)).toContainText('A story, number 17');

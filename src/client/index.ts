@@ -71,7 +71,7 @@ export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';
 export { columnsIn, fillTemplate, missingColumn } from '../protocol/job-template.ts';
 export { readCells, textOfCell, writeCells, type JobCells } from '../protocol/job-cells.ts';
-export type { JobCounts, JobInfo, JobProgress, JobResult, JobState } from '../protocol/jobs.ts';
+export type { JobCounts, JobInfo, JobProgress, JobResult, JobState, JobTotals } from '../protocol/jobs.ts';
 export { BACKEND_CHOICES, type BackendChoice, type Rung } from '../protocol/ladder.ts';
 export type {
   BackendInfo,

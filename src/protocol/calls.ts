@@ -114,6 +114,8 @@ export const CALLS = {
   ),
   'start-job': call('start-job', { jobId: name }, nothing),
   'steer-job': call('steer-job', { jobId: name, action: jobAction }, nothing),
+  /** Runs a row again, with another seed. */
+  'rerun-job-row': call('rerun-job-row', { jobId: name, index: count, seed: count }, nothing),
   'rename-job': call('rename-job', { jobId: name, jobName: v.string() }, nothing),
   'read-job': call('read-job', { jobId: name, ...rowQuery }, jobPage),
 };

@@ -42,6 +42,23 @@ const jobProgress = v.object({
  */
 export type JobProgress = Wire<typeof jobProgress>;
 
+export const jobTotals = v.object({
+  /** Until the last of these rows was done, without the time in which the job waited or was paused. */
+  durationMs: duration,
+  /** Rows that have run. One that ran again counts twice. */
+  numRows: count,
+  /** Tokens of their prompts. */
+  numPromptTokens: count,
+  /** Tokens of their answers; 0 by the embedder. */
+  numOutputTokens: count,
+});
+/**
+ * What the rows of a job have taken so far. A browser that is killed loses what it took in up to ten seconds.
+ *
+ * @interface
+ */
+export type JobTotals = Wire<typeof jobTotals>;
+
 const jobDeployment = v.picklist(['text-generator', 'embedder']);
 /** The deployment that answers the rows of a job. */
 export type JobDeployment = Wire<typeof jobDeployment>;
@@ -82,6 +99,10 @@ export const jobInfo = v.object({
   counts: jobCounts,
   /** Set while it runs. */
   progress: v.exactOptional(jobProgress),
+  /** Left out before the first row is done. */
+  totals: v.exactOptional(jobTotals),
+  /** How often rows were run again, by `retryFailed` or `rerun`: a change says that rows that were done may have other results. */
+  numRetries: count,
   /** The model that answers its rows, from the first row on. */
   model: v.exactOptional(v.string()),
   /**

@@ -16,6 +16,7 @@ const RUNNING: JobInfo = {
   name: 'Job',
   state: 'running',
   counts: { total: 1, finished: 0, failed: 0 },
+  numRetries: 0,
 };
 const ROW = { index: 0, json: '{"a":1}', result: { text: 'yes', numPromptTokens: 1, numOutputTokens: 1 } };
 
@@ -38,4 +39,11 @@ it('the results of a job end once it has ended and counts them all', async () =>
   await end;
   expect(events).toEqual(['finished', 'ended']);
   expect(job.info.counts.finished).toBe(1);
+});
+
+it('a row that the job doesn’t have can’t run again', async () => {
+  const job = new StoredJob(RUNNING, () => Promise.reject(new Error('asked')));
+  await expect(job.rerun(1)).rejects.toThrow('Expected `index`');
+  await expect(job.rerun(0, -1)).rejects.toThrow('Expected `seed`');
+  await expect(job.rerun(0)).rejects.toThrow('asked');
 });

@@ -5,11 +5,13 @@ import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/j
 import type { Ask } from '../links/calls.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
+import { randomSeed } from '../../platform/random-seed.ts';
 import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
 
 type Listener = (info: JobInfo | undefined) => void;
 
 const checkFrom = /* @__PURE__ */ integerIn({ from: 0 });
+const checkSeed = /* @__PURE__ */ integerIn({ from: 0, to: 2 ** 32 - 1 });
 const checkLimit = /* @__PURE__ */ integerIn({ from: 1, to: MAX_ROWS_PER_CALL });
 
 /** No row runs any more. */
@@ -91,6 +93,12 @@ export class StoredJob implements Job {
 
   retryFailed(): Promise<void> {
     return this.#steer('retry-failed');
+  }
+
+  async rerun(index: number, seed = randomSeed()): Promise<void> {
+    integerIn({ from: 0, to: this.#info.counts.total - 1 })('index', index);
+    checkSeed('seed', seed);
+    await this.#ask({ type: 'rerun-job-row', jobId: this.id, index, seed });
   }
 
   async rename(name: string): Promise<void> {

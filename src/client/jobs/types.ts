@@ -167,6 +167,13 @@ export interface Job {
   cancel(): Promise<void>;
   /** Runs the rows that failed again. */
   retryFailed(): Promise<void>;
+  /**
+   * Runs a row that is done again. Its result is gone at once, and the job goes on until it has a new one.
+   *
+   * @param seed Random by default, for another answer where the options draw one. The lines of a batch file keep a seed of their own.
+   * @throws InvalidOptionError for an index that the job doesn't have.
+   */
+  rerun(index: number, seed?: number): Promise<void>;
   /** Gives the job another name. */
   rename(name: string): Promise<void>;
   /** Deletes the job with its rows and results. */

@@ -20,6 +20,7 @@ const infoOf = (columns: readonly string[], given: Partial<JobInfo> = {}): JobIn
   name: 'Job',
   state: 'finished',
   counts: { total: 1, finished: 1, failed: 0 },
+  numRetries: 0,
   ...given,
 });
 const rowOf = (json: string, result?: Partial<JobResult>): JobRow => ({

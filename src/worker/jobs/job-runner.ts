@@ -70,6 +70,8 @@ export class JobRunner {
   #window: readonly ReadyRow[] = [];
   /** The first row that no window has had. */
   #cursor = 0;
+  /** Since when the time isn't added to the job's. */
+  #countedAtMs = systemClock.now();
   #isStopped = false;
   #isFilling = false;
   /** Whether this turn may read a window of rows: one each, which bounds its work. */
@@ -135,6 +137,7 @@ export class JobRunner {
     } catch {
       // The next save reports it.
     }
+    this.#addTime(true);
     for (const requestId of this.#inFlight.keys()) this.#server.cancel(requestId);
     this.#inFlight.clear();
   }
@@ -219,7 +222,7 @@ export class JobRunner {
       numRows += 1;
       length += json.length + template.length + system.length;
       try {
-        const request = this.#readRow(index, json);
+        const request = this.#readRow(job.seedOf(index), json);
         const { input } = request;
         const text = typeof input === 'string' ? input : JSON.stringify(input);
         length += text.length;
@@ -280,7 +283,14 @@ export class JobRunner {
       this.#block(toWireError(error));
       return;
     }
+    this.#addTime(false);
     this.#listener.onChange();
+  }
+
+  #addTime(isLast: boolean): void {
+    const now = systemClock.now();
+    this.job.addTime(now - this.#countedAtMs, isLast);
+    this.#countedAtMs = now;
   }
 
   #takeUnsaved(): readonly RowOutcome[] {

@@ -230,6 +230,43 @@ describe('a job', () => {
     expect(await next.textsOf()).toEqual(['SAY A', 'JOB_COLUMN_MISSING', 'SAY C']);
   });
 
+  it('runs one row again with another seed, also in the next worker, and keeps all others', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, words('a', 'b', 'c'));
+    opened.answer();
+    await opened.call<'rerun-job-row'>({ type: 'rerun-job-row', callId: 4, jobId: 'j1', index: 1, seed: 77 });
+    expect(await opened.textsOf()).toEqual(['SAY A', '-', 'SAY C']);
+    expect(await opened.published()).toMatchObject({ counts: { finished: 2 }, numRetries: 1 });
+    const later = root.clone();
+    const next = await openWorker(later);
+    expect(next.worker.submitted).toEqual([['Say b', 77]]);
+    next.answer();
+    expect(await next.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C']);
+    await next.published();
+    const last = await openWorker(later.clone());
+    expect(last.worker.submitted).toEqual([]);
+  });
+
+  it('says what its rows took, without the time of a pause, also in the next worker', async () => {
+    const root = new MemoryFolder();
+    const opened = await openWorker(root);
+    await createJob(opened, words('a', 'b', 'c'));
+    expect(await opened.published()).not.toHaveProperty('totals');
+    await vi.advanceTimersByTimeAsync(700);
+    opened.answer(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    await steer(opened, 'pause');
+    await vi.advanceTimersByTimeAsync(60_000);
+    await steer(opened, 'resume');
+    await vi.advanceTimersByTimeAsync(500);
+    opened.answer();
+    const totals = { durationMs: 2500, numRows: 3, numPromptTokens: 9, numOutputTokens: 6 };
+    expect(await opened.published()).toMatchObject({ state: 'finished', totals });
+    const next = await openWorker(root.clone());
+    expect(await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 })).toMatchObject([{ totals }]);
+  });
+
   it('stays paused and cancelled, and goes on when it is resumed', async () => {
     const root = new MemoryFolder();
     const opened = await openWorker(root);

@@ -21,6 +21,7 @@ export type JobCall =
   | 'add-job-rows'
   | 'start-job'
   | 'steer-job'
+  | 'rerun-job-row'
   | 'rename-job'
   | 'read-job';
 
@@ -125,6 +126,13 @@ export class JobService {
       this.#change(job);
       this.schedule();
     },
+    'rerun-job-row': ({ jobId, index, seed }) => {
+      const job = this.#job(jobId);
+      this.#drop(job);
+      job.rerun(index, seed);
+      this.#change(job);
+      this.schedule();
+    },
     'rename-job': ({ jobId, jobName }) => {
       const job = this.#job(jobId);
       job.rename(jobName);
@@ -225,6 +233,8 @@ export class JobService {
       state: stateOf(job, obstacle, isRunning),
       counts: job.counts,
       ...(isRunning && this.#runner && { progress: this.#runner.progress }),
+      ...(job.totals && { totals: job.totals }),
+      numRetries: job.numRetries,
       ...(job.model !== undefined && { model: job.model }),
       ...(error !== undefined && error !== 'loading' && { error }),
     };

@@ -16,7 +16,7 @@ const REQUESTS: JobDefinition = {
 const textOf = (tokenId: number): string => `<${tokenId}>`;
 
 const readRow = (job: JobDefinition, index: number, row: object) =>
-  rowReader(job)(index, JSON.stringify(row));
+  rowReader(job)(job.seed + index, JSON.stringify(row));
 
 const line = (url: string, body: unknown, given: object = {}) => ({
   custom_id: 'a',

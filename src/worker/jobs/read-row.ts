@@ -10,19 +10,19 @@ import { nameTokens, type TextOfToken } from '../../protocol/openai/learned-text
 import { readRequest, type RowRequest } from './read-request.ts';
 
 /** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
-export type ReadRow = (index: number, json: string) => RowRequest;
+export type ReadRow = (seed: number, json: string) => RowRequest;
 
-/** A row's seed depends only on its index, so it has the same text whenever it runs. */
+/** With the same seed, a row has the same text whenever it runs. */
 export function rowReader(job: JobDefinition): ReadRow {
   if (job.source === 'requests')
-    return (index, json) => {
+    return (seed, json) => {
       const line = parseOrderedJson(json);
       const request = readRequest(isRecord(line) ? line : {});
-      return request.deployment === EMBEDDER ? request : seeded(job, index, request);
+      return request.deployment === EMBEDDER ? request : seeded(seed, request);
     };
   const { template = '', system, isChat, deployment, options } = job;
   const [parts, systemParts] = [parseTemplate(template), parseTemplate(system ?? '')];
-  return (index, json) => {
+  return (seed, json) => {
     const cells = readCells(json);
     if (!cells) throw JobRowError.expected('row', 'a JSON object');
     const text = fillParts(parts, cells);
@@ -30,12 +30,12 @@ export function rowReader(job: JobDefinition): ReadRow {
     const user = { role: 'user', content: text };
     const messages =
       system === undefined ? [user] : [{ role: 'system', content: fillParts(systemParts, cells) }, user];
-    return seeded(job, index, { deployment, input: isChat ? messages : text, options });
+    return seeded(seed, { deployment, input: isChat ? messages : text, options });
   };
 }
 
-function seeded({ seed }: JobDefinition, index: number, { options, ...request }: RowRequest): RowRequest {
-  return { ...request, options: { seed: (seed + index) % 2 ** 32, ...options } };
+function seeded(seed: number, { options, ...request }: RowRequest): RowRequest {
+  return { ...request, options: { seed, ...options } };
 }
 
 /**

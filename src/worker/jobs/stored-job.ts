@@ -3,7 +3,14 @@ import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { JobStoreError } from '../../protocol/errors/jobs.ts';
-import type { JobCounts, JobDefinition, JobResult, StoredRow } from '../../protocol/jobs.ts';
+import {
+  jobTotals,
+  type JobCounts,
+  type JobDefinition,
+  type JobResult,
+  type JobTotals,
+  type StoredRow,
+} from '../../protocol/jobs.ts';
 import { readCells, textOfCell } from '../../protocol/job-cells.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
@@ -16,6 +23,9 @@ const event = v.variant('type', [
   v.object({ type: v.literal('model'), id: v.string() }),
   /** Errors before `from` in the log of results no longer count. */
   v.object({ type: v.literal('retry'), from: count }),
+  /** The result of this row before `from` no longer counts. */
+  v.object({ type: v.literal('rerun'), index: count, from: count, seed: count }),
+  v.object({ type: v.literal('totals'), ...jobTotals.entries }),
 ]);
 /** A change of a job that no row makes. */
 type JobEvent = Wire<typeof event>;
@@ -29,6 +39,9 @@ const MAX_PAGE_READS = 1000;
 
 /** Workers in a row that may end while they prepare rows. A single one may be chance. */
 const MAX_LOST_WORKERS = 2;
+
+/** Between two notes of what the rows took, ms. */
+const TOTALS_INTERVAL_MS = 10_000;
 
 /** Rows whose results may share a write, which rewrites their part of the index: 100 kB at most. */
 const MAX_SPAN = 4096;
@@ -67,8 +80,14 @@ export class StoredJob {
   isLost = false;
   /** Workers in a row that ended while they prepared rows. */
   #numLostWorkers = 0;
-  /** Number of times that its failed rows were run again. */
+  /** Number of times that rows were run again. */
   numRetries = 0;
+  /** Errors before this place in the log of results no longer count. */
+  #retriedFrom = 0;
+  /** The last order to run a row again, by its index. */
+  readonly #reruns = new Map<number, Extract<JobEvent, { type: 'rerun' }>>();
+  #totals: JobTotals = { durationMs: 0, numRows: 0, numPromptTokens: 0, numOutputTokens: 0 };
+  #recordedMs = 0;
 
   /** @param numRows As many as were stored. */
   constructor(definition: JobDefinition, name: string, logs: JobLogs, numRows = logs.rows.length) {
@@ -78,21 +97,24 @@ export class StoredJob {
     this.isDamaged = logs.rows.length < numRows;
     this.#logs = logs;
     this.#marks = new Uint8Array(this.numRows);
-    let retriedFrom = 0;
     const events = logs.events.reader();
     for (; this.#numEvents < logs.events.length; this.#numEvents += 1) {
       const read = v.safeParse(event, parseJson(events.read(this.#numEvents)));
       if (!read.success) continue;
       this.#apply(read.output);
-      if (read.output.type === 'retry') retriedFrom = read.output.from;
       if (read.output.type === 'begin') this.#numLostWorkers += 1;
       else if (OUTLIVED.has(read.output.type)) this.#numLostWorkers = 0;
     }
-    this.#countMarks(retriedFrom);
+    this.#countMarks();
   }
 
   get counts(): JobCounts {
     return { total: this.numRows, ...this.#counts };
+  }
+
+  /** Undefined before the first row is done. */
+  get totals(): JobTotals | undefined {
+    return this.#totals.numRows > 0 ? this.#totals : undefined;
   }
 
   get isDone(): boolean {
@@ -151,9 +173,32 @@ export class StoredJob {
   }
 
   retryFailed(): void {
-    const { end } = this.#logs.results;
-    this.#record({ type: 'retry', from: end });
-    this.#countMarks(end);
+    this.#record({ type: 'retry', from: this.#logs.results.end });
+    this.#countMarks();
+  }
+
+  /** A row that isn't done runs anyway. */
+  rerun(index: number, seed: number): void {
+    if (index >= this.numRows || this.isPending(index)) return;
+    this.#record({ type: 'rerun', index, from: this.#logs.results.end, seed });
+    this.#countMarks();
+  }
+
+  /** The same whenever the row runs, until it is to run with another one. */
+  seedOf(index: number): number {
+    return this.#reruns.get(index)?.seed ?? (this.definition.seed + index) % 2 ** 32;
+  }
+
+  /** Its rows have run for so long since the last call. */
+  addTime(durationMs: number, isLast: boolean): void {
+    this.#totals = { ...this.#totals, durationMs: this.#totals.durationMs + durationMs };
+    const isDue = isLast || this.isDone || this.#totals.durationMs - this.#recordedMs >= TOTALS_INTERVAL_MS;
+    if (!isDue || this.#totals.durationMs === this.#recordedMs) return;
+    try {
+      this.#record({ type: 'totals', ...this.#totals });
+    } catch {
+      // The next save reports it.
+    }
   }
 
   /**
@@ -173,6 +218,7 @@ export class StoredJob {
         this.#marks[key] = isMarked ? 2 : 1;
         this.#counts[isMarked ? 'failed' : 'finished'] += 1;
       }
+      this.#totals = group.reduce(withResult, this.#totals);
     }
   }
 
@@ -224,7 +270,9 @@ export class StoredJob {
   #apply(made: JobEvent): void {
     if (made.type === 'name') this.name = made.name;
     else if (made.type === 'model') this.model = made.id;
-    else if (made.type === 'retry') this.numRetries += 1;
+    else if (made.type === 'retry') this.#noteRetry(made.from);
+    else if (made.type === 'rerun') this.#noteRerun(made);
+    else if (made.type === 'totals') this.#noteTotals(made);
     else if (made.type === 'pause') this.isPaused = true;
     else if (made.type === 'resume' || made.type === 'cancel') {
       this.isPaused = false;
@@ -232,11 +280,38 @@ export class StoredJob {
     }
   }
 
-  #countMarks(retriedFrom: number): void {
-    this.#marks = this.#logs.results.marks(this.numRows, retriedFrom);
+  #noteRetry(from: number): void {
+    this.#retriedFrom = from;
+    this.numRetries += 1;
+  }
+
+  #noteRerun(made: Extract<JobEvent, { type: 'rerun' }>): void {
+    this.#reruns.set(made.index, made);
+    this.numRetries += 1;
+  }
+
+  #noteTotals({ durationMs, numRows, numPromptTokens, numOutputTokens }: JobTotals): void {
+    this.#totals = { durationMs, numRows, numPromptTokens, numOutputTokens };
+    this.#recordedMs = durationMs;
+  }
+
+  #countMarks(): void {
+    this.#marks = this.#logs.results.marks(this.numRows, this.#retriedFrom);
+    const results = this.#logs.results.reader();
+    for (const { index, from } of this.#reruns.values())
+      if (results.lineAt(index).begin < from) this.#marks[index] = 0;
     this.#counts.finished = this.#marks.reduce((sum, mark) => sum + (mark === 1 ? 1 : 0), 0);
     this.#counts.failed = this.#marks.reduce((sum, mark) => sum + (mark === 2 ? 1 : 0), 0);
   }
+}
+
+function withResult(totals: JobTotals, { result }: RowOutcome): JobTotals {
+  return {
+    ...totals,
+    numRows: totals.numRows + 1,
+    numPromptTokens: totals.numPromptTokens + result.numPromptTokens,
+    numOutputTokens: totals.numOutputTokens + result.numOutputTokens,
+  };
 }
 
 /** Reads rows. Rows in file order share reads of their file. */

@@ -23,6 +23,7 @@ const JOB_CALLS: ReadonlySet<string> = new Set<JobCall>([
   'add-job-rows',
   'start-job',
   'steer-job',
+  'rerun-job-row',
   'rename-job',
   'read-job',
 ]);

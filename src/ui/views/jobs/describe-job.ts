@@ -1,5 +1,5 @@
 import type { JobInfo } from '../../../client/index.ts';
-import { formatCount, formatNumber } from '../../parts/format.ts';
+import { formatCompact, formatCount, formatNumber } from '../../parts/format.ts';
 
 const STATES: Readonly<Record<JobInfo['state'], string>> = {
   queued: 'Waits for the job before it',
@@ -38,6 +38,45 @@ export function describeSpeed({ progress }: Pick<JobInfo, 'progress'>): string |
   return [`${formatNumber(rowsPerSecond)} rows/s`, `${formatNumber(tokensPerSecond)} tokens/s`, ...left].join(
     ' · ',
   );
+}
+
+/** `34 s · 5.88 rows/s · 12,300 tokens read, 5,400 written`; undefined before the first row is done. */
+export function describeTotals({ totals, counts }: Pick<JobInfo, 'totals' | 'counts'>): string | undefined {
+  if (!totals) return undefined;
+  const { durationMs, numRows, numPromptTokens, numOutputTokens } = totals;
+  // Rows of a browser that was killed, and of an earlier version, are not in it.
+  const most = numRows < counts.finished + counts.failed ? 'at least ' : '';
+  const written = numOutputTokens > 0 ? `, ${formatCount(numOutputTokens)} written` : '';
+  return [
+    `${most}${formatLeft(durationMs)}`,
+    `${formatNumber((numRows * 1000) / durationMs)} rows/s`,
+    `${formatCount(numPromptTokens)} tokens read${written}`,
+  ].join(' · ');
+}
+
+/** What rows took that were tried together. */
+export interface TriedRows {
+  readonly numRows: number;
+  readonly durationMs: number;
+  readonly numPromptTokens: number;
+  readonly numOutputTokens: number;
+}
+
+/**
+ * `Estimate for 500 rows: 2 min to 5 min, about 31K tokens read and 8K written.`
+ *
+ * @param numTogether Rows that the job runs at a time. A step of them takes at least as long as one of those that were tried.
+ */
+export function describeEstimate(tried: TriedRows, numRows: number, numTogether: number): string {
+  const perRow = numRows / tried.numRows;
+  const mostMs = perRow * tried.durationMs;
+  const leastMs = mostMs * Math.min(1, tried.numRows / numTogether);
+  const [least, most] = [formatLeft(leastMs), formatLeft(mostMs)];
+  const time = least === most ? `about ${most}` : `${least} to ${most}`;
+  const [read, written] = [tried.numPromptTokens, tried.numOutputTokens].map((numTokens) =>
+    formatCompact(perRow * numTokens),
+  );
+  return `Estimate for ${formatCount(numRows)} rows: ${time}, about ${read} tokens read and ${written} written.`;
 }
 
 /** In the unit that a person plans with: seconds, minutes, hours. */

@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatBytes, formatCount } from '../../parts/format.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
+import type { JobFormView } from './job-form.ts';
 import { createSampleFile } from './sample-file.ts';
 
 const TYPES = '.csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson';
@@ -12,7 +13,7 @@ const TYPES = '.csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson';
 export function FileField({ onChosen }: { readonly onChosen: () => void }) {
   const form = useJobForm();
   const file = useFormView((view) => view.file);
-  const numRows = useFormView((view) => view.numRows);
+  const rows = useFormView(describeRows);
   const error = useFormView((view) => view.fileError);
   const inputRef = useRef<HTMLInputElement>(null);
   const choose = (chosen: File | undefined): void => {
@@ -40,8 +41,7 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
           <>
             <strong>{file.name}</strong>{' '}
             <span className="note">
-              {formatBytes(file.numBytes)}
-              {numRows !== undefined && `, ${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}`}
+              {formatBytes(file.numBytes)}, {rows}
               {file.isBatch ? ', a batch of requests' : `: ${file.columns.join(', ')}`}
             </span>
           </>
@@ -60,6 +60,10 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
       </div>
     </section>
   );
+}
+
+function describeRows({ numRows, isCounting }: JobFormView): string {
+  return `${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}${isCounting ? ' so far' : ''}`;
 }
 
 /** Takes a file that is dropped anywhere on the page. Returns whether one is above it. */

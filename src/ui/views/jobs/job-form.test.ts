@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { CreateJobOptions, TabserveClient } from '../../../client/index.ts';
 import { JobForm } from './job-form.ts';
+import { readPermalink } from '../../state/permalink.ts';
 import { READY_TEMPLATES } from './ready-templates.ts';
 import { createSampleFile } from './sample-file.ts';
 
@@ -34,12 +35,14 @@ class PlayedClient {
 
 let client: PlayedClient;
 let form: JobForm;
+let openForm: (hash: string) => JobForm;
 const view = () => form.store.getState();
 
 beforeEach(() => {
   client = new PlayedClient();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the form asks for nothing else
-  form = new JobForm(client as unknown as TabserveClient);
+  openForm = (hash) => new JobForm(client as unknown as TabserveClient, readPermalink(hash));
+  form = openForm('');
 });
 
 describe('a file', () => {
@@ -47,14 +50,18 @@ describe('a file', () => {
     await form.choose(createSampleFile());
     expect(view().template).toBe('{{review}}');
     expect(view().file?.columns).toEqual(['id', 'product', 'rating', 'review']);
-    expect(view().numRows).toBe(500);
+    expect(view()).toMatchObject({ numRows: 500, isCounting: false });
   });
 
-  it('keeps a template whose columns it has, and replaces another', async () => {
+  it('keeps a prompt that was written, and replaces a column that it lacks', async () => {
     await form.choose(fileOf('a.csv', 'id,text\n1,one'));
     form.change({ template: 'Say {{text}}' });
     await form.choose(fileOf('b.csv', 'text,more\nx,y'));
+    await form.choose(fileOf('c.csv', 'title\nx'));
     expect(view().template).toBe('Say {{text}}');
+    form.change({ template: '{{text}}' });
+    await form.choose(fileOf('b.csv', 'text,more\nx,y'));
+    expect(view().template).toBe('{{text}}');
     await form.choose(fileOf('c.csv', 'title\nx'));
     expect(view().template).toBe('{{title}}');
   });
@@ -80,6 +87,26 @@ describe('a file', () => {
     resolve();
     await opening;
     expect(view().file?.name).toBe('b.csv');
+  });
+});
+
+it('a link brings prompts, options and model back, and leaves the prompt to any file', async () => {
+  form.change({ template: 'Say {{text}}', system: 'Be brief.' });
+  form.changeOption('temperature', '0.5');
+  const link = form.linkFrom('http://localhost/?view=jobs#prompt=x');
+  expect(link).toBe(
+    'http://localhost/?view=jobs#temperature=0.5&template=Say+%7B%7Btext%7D%7D&system=Be+brief.',
+  );
+  form = openForm(new URL(link).hash);
+  await form.choose(fileOf('a.csv', 'title\nx'));
+  expect(view()).toMatchObject({
+    template: 'Say {{text}}',
+    system: 'Be brief.',
+    texts: { temperature: '0.5' },
+  });
+  expect(openForm('#prompt=x&temperature=1').store.getState()).toMatchObject({
+    template: '',
+    texts: { temperature: '' },
   });
 });
 

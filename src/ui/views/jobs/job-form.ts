@@ -20,6 +20,7 @@ import {
   withOption,
 } from '../../state/generation-fields.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
+import { withPermalink, type Permalink } from '../../state/permalink.ts';
 import { writeShape } from '../../state/typed-shape.ts';
 import type { OpenedFile } from './files/open-file.ts';
 import { MAX_NEW_TOKENS } from './job-options.ts';
@@ -28,8 +29,9 @@ import type { FileRow } from './files/file-row.ts';
 
 export interface JobFormView {
   readonly file?: OpenedFile | undefined;
-  /** Undefined until they are counted, and where the file is large. */
-  readonly numRows?: number | undefined;
+  /** Rows that are counted so far. */
+  readonly numRows: number;
+  readonly isCounting: boolean;
   readonly fileError?: WireError | undefined;
   readonly task: 'generate' | 'embed';
   readonly template: string;
@@ -43,8 +45,8 @@ export interface JobFormView {
   readonly numStored?: number | undefined;
 }
 
-/** A larger file would keep the page busy for seconds. */
-const MAX_COUNTED_BYTES = 2e7;
+/** Between two counts that are shown, ms. */
+const COUNT_INTERVAL_MS = 100;
 
 /** Holds a job that is being prepared. */
 export class JobForm implements OptionsForm {
@@ -54,15 +56,26 @@ export class JobForm implements OptionsForm {
   /** Counts the files that were chosen: the last one counts, however long it takes to open. */
   #numChosen = 0;
 
-  constructor(serve: TabserveClient) {
+  /** @param link Of the page’s address: prompts and options of another’s job. */
+  constructor(serve: TabserveClient, { template, system = '', texts }: Permalink) {
     this.#serve = serve;
+    const isLinked = template !== undefined;
     this.store = createStore<JobFormView>(() => ({
+      numRows: 0,
+      isCounting: false,
       task: 'generate',
-      template: '',
-      system: '',
-      texts: EMPTY_GENERATION_TEXTS,
+      template: template ?? '',
+      system,
+      texts: isLinked ? texts : EMPTY_GENERATION_TEXTS,
       optionErrors: {},
     }));
+  }
+
+  /** An address that brings prompts and options back, without the file. */
+  linkFrom(href: string): string {
+    const { template, system, texts } = this.store.getState();
+    const model = this.#serve.status().model?.id;
+    return withPermalink(href, { template, system: system || undefined, texts, model });
   }
 
   /** Any later change of the form takes its error away. */
@@ -79,28 +92,38 @@ export class JobForm implements OptionsForm {
       const opened = await openFile(file);
       if (chosen !== this.#numChosen) return;
       const { template } = this.store.getState();
-      const isTemplate = template !== '' && missingColumn(template, opened.columns) === undefined;
+      // A prompt that was written stays: its field names a column that is missing.
+      const isColumn = /^\{\{[^}]*\}\}$/.test(template);
+      const isReplaced =
+        template === '' || (isColumn && missingColumn(template, opened.columns) !== undefined);
       this.store.setState({
         file: opened,
-        numRows: undefined,
+        numRows: 0,
+        isCounting: true,
         fileError: undefined,
         error: undefined,
-        template: isTemplate ? template : `{{${textColumnOf(opened.head)}}}`,
+        template: isReplaced ? `{{${textColumnOf(opened.head)}}}` : template,
       });
-      if (opened.numBytes <= MAX_COUNTED_BYTES) await this.#count(opened);
+      await this.#count(opened);
     } catch (caught) {
       if (chosen === this.#numChosen)
         this.store.setState({ file: undefined, fileError: toWireError(caught) });
     }
   }
 
-  /** Rows that can’t be read are rows, too. */
+  /** Rows that can’t be read are rows, too. A piece of the file is read at a time, so the page goes on meanwhile. */
   async #count(file: OpenedFile): Promise<void> {
     const isShown = (): boolean => this.store.getState().file === file;
-    const rows = file.rows()[Symbol.asyncIterator]();
     let numRows = 0;
-    while (isShown() && !(await rows.next()).done) numRows += 1;
-    if (isShown()) this.store.setState({ numRows });
+    let shownAtMs = performance.now();
+    for await (const _ of file.rows()) {
+      numRows += 1;
+      if (performance.now() - shownAtMs < COUNT_INTERVAL_MS) continue;
+      if (!isShown()) return;
+      shownAtMs = performance.now();
+      this.store.setState({ numRows });
+    }
+    if (isShown()) this.store.setState({ numRows, isCounting: false });
   }
 
   take({ system, templateFor, shape }: ReadyTemplate): void {

@@ -10,7 +10,8 @@ import { Panel } from '../../parts/panel.tsx';
 import { Popover } from '../../parts/popover.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useAttempt } from '../../parts/use-attempt.ts';
-import { describeJob, describeSpeed } from './describe-job.ts';
+import { ChoicesTable } from './choices-table.tsx';
+import { describeJob, describeSpeed, describeTotals } from './describe-job.ts';
 import { RowsTable } from './rows-table.tsx';
 import { saveStream } from './save-stream.ts';
 import type { JobView } from './use-jobs.ts';
@@ -58,8 +59,9 @@ export function JobPanel({ view }: { readonly view: JobView }) {
       </div>
       <p className="job-state" data-status={info.state}>
         {describeJob(info, isNext, isPausing)}{' '}
-        <span className="note">{describeSpeed(info) ?? info.model}</span>
+        <span className="note">{describeSpeed(info) ?? join(describeTotals(info), info.model)}</span>
       </p>
+      <ChoicesTable view={view} />
       <div className="job-filter">
         <Segments legend="Which rows" name="job-filter" value={only} choices={FILTERS} onChange={setOnly} />
         <label className="row note">
@@ -75,6 +77,10 @@ export function JobPanel({ view }: { readonly view: JobView }) {
       <RowsTable key={info.id} view={view} filter={filter} />
     </Panel>
   );
+}
+
+function join(...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined).join(' · ');
 }
 
 /** @param onPause Undefined where nothing can be paused. */

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
+import { readPermalink } from '../../state/permalink.ts';
 import { useServe } from '../../state/serve-context.ts';
 import { FiguresRow } from '../../panels/watch/figures-row.tsx';
 import { MainCharts } from '../../panels/watch/main-charts.tsx';
@@ -17,7 +18,7 @@ import { useJobs } from './use-jobs.ts';
 /** Left, a job that is being prepared; right, how jobs run, and their rows. */
 export function JobsView({ name }: { readonly name: string }) {
   const { serve } = useServe();
-  const form = useMemo(() => new JobForm(serve), [serve]);
+  const form = useMemo(() => new JobForm(serve, readPermalink(location.hash)), [serve]);
   const jobs = useJobs() ?? [];
   /** `newest` until one is chosen; undefined shows the file’s first rows. */
   const [shown, show] = useState<string | undefined>('newest');

@@ -2,13 +2,17 @@ import { useRef, useState } from 'react';
 
 import { missingColumn, type Job } from '../../../client/index.ts';
 import { AdvancedPanel } from '../../panels/compose/advanced-panel.tsx';
+import { LinkNote } from '../../panels/compose/link-note.tsx';
 import { openModelBox } from '../../panels/models/open-model-box.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { TextAreaField } from '../../parts/field.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { Segments } from '../../parts/segments.tsx';
+import { reachOfLink } from '../../parts/reach-of-link.ts';
+import { useCopy } from '../../parts/use-copy.ts';
 import { ShapeField } from '../../panels/shapes/shape-field.tsx';
+import { readPermalink } from '../../state/permalink.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import { FileField } from './file-field.tsx';
 import { useFormView, useJobForm } from './job-form-context.ts';
@@ -51,7 +55,29 @@ export function NewJobPanel({ onChosen, onCreated }: NewJobPanelProps) {
         </>
       )}
       <RunButton onCreated={onCreated} />
+      {!isBatch && <LinkButton />}
     </section>
+  );
+}
+
+/** Copies a link; and what of the one that was opened this page can’t do. */
+function LinkButton() {
+  const form = useJobForm();
+  const { said, copy } = useCopy();
+  const [hash] = useState(() => (readPermalink(location.hash).template === undefined ? '' : location.hash));
+  const copyLink = (): void =>
+    void copy(
+      form.linkFrom(location.href),
+      `Link copied. It brings back prompts, options and model, not the file.${reachOfLink()}`,
+    );
+  return (
+    <div className="actions">
+      {hash !== '' && <LinkNote hash={hash} />}
+      <Button variant="quiet" onClick={copyLink}>
+        Copy link
+      </Button>
+      <output className="note">{said}</output>
+    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import {
   readCells,
   textOfCell,
   type ChatMessage,
+  type GenerationResult,
   type JobCells,
   type WireError,
 } from '../../../client/index.ts';
@@ -16,6 +17,7 @@ import { TableHead } from '../../parts/table-head.tsx';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
+import { describeEstimate, type TriedRows } from './describe-job.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
 import { MAX_SHOWN_COLUMNS } from './row-columns.ts';
 
@@ -24,6 +26,16 @@ const NUM_ROWS = 3;
 const MAX_CELL_LENGTH = 200;
 
 type Answer = { readonly text: string } | { readonly error: WireError } | 'waits';
+
+type Usage = Pick<GenerationResult['usage'], 'numPromptTokens' | 'numOutputTokens'>;
+
+interface Tried {
+  readonly answers: readonly Answer[];
+  /** Set once each row has an answer. */
+  readonly took?: TriedRows | undefined;
+}
+
+const NOTHING_TRIED: Tried = { answers: [] };
 
 /** The prompts of the first rows and, on demand, their answers. */
 export function PreviewPanel() {
@@ -34,20 +46,19 @@ export function PreviewPanel() {
   const canSend = useServeView(({ status }) => canGenerate(status.state));
   // Answers are of what was asked: any change of it takes them away.
   const asked = [file, template, system, texts] as const;
-  const [tried, setTried] = useState<{ readonly asked: typeof asked; readonly answers: readonly Answer[] }>();
-  const answers = tried?.asked.every((part, at) => part === asked[at]) ? tried.answers : [];
+  const [tried, setTried] = useState<{ readonly asked: typeof asked } & Tried>();
+  const isAsked = (other: typeof asked): boolean => other.every((part, at) => part === asked[at]);
+  const { answers, took } = tried && isAsked(tried.asked) ? tried : NOTHING_TRIED;
   const records = file && !file.isBatch ? file.head.slice(0, NUM_ROWS) : [];
 
-  const tryRow = async (record: string, index: number): Promise<void> => {
+  const change = (next: (current: Tried) => Tried): void =>
+    setTried((current) => ({ asked, ...next(current && isAsked(current.asked) ? current : NOTHING_TRIED) }));
+  /** Returns what it took; undefined where there is no answer. */
+  const tryRow = async (record: string, index: number): Promise<Usage | undefined> => {
     const options = form.readOptions();
-    if (!options) return;
+    if (!options) return undefined;
     const show = (answer: Answer): void =>
-      setTried((current) => {
-        const isSame = current?.asked.every((part, at) => part === asked[at]) ?? false;
-        const shown = isSame ? [...(current?.answers ?? [])] : [];
-        shown[index] = answer;
-        return { asked, answers: shown };
-      });
+      change((current) => ({ ...current, answers: withItem(current.answers, index, answer) }));
     show('waits');
     const { seed } = options;
     try {
@@ -55,14 +66,24 @@ export function PreviewPanel() {
       const chat: ChatMessage[] = [{ role: 'user', content }];
       if (form.system !== undefined)
         chat.unshift({ role: 'system', content: fillTemplate(form.system, record) });
-      const { generatedText } = await serve.generate(canChat ? chat : content, {
+      const { generatedText, usage } = await serve.generate(canChat ? chat : content, {
         ...options,
         ...(seed !== undefined && { seed: seed + index }),
       });
       show({ text: generatedText });
+      return usage;
     } catch (caught) {
       show({ error: toWireError(caught) });
+      return undefined;
     }
+  };
+  const tryAll = async (): Promise<void> => {
+    change(() => NOTHING_TRIED);
+    const startedAtMs = performance.now();
+    const usages = (await Promise.all(records.map(tryRow))).filter((usage) => usage !== undefined);
+    const durationMs = performance.now() - startedAtMs;
+    if (usages.length === records.length)
+      change((current) => ({ ...current, took: sumOf(usages, durationMs) }));
   };
 
   if (!file) return null;
@@ -73,17 +94,14 @@ export function PreviewPanel() {
       head={
         records.length > 0 &&
         task === 'generate' && (
-          <Button
-            variant="small"
-            disabled={!canSend}
-            onClick={() => void Promise.all(records.map((record, index) => tryRow(record, index)))}
-          >
+          <Button variant="small" disabled={!canSend} onClick={() => void tryAll()}>
             {records.length === 1 ? 'Try this row' : `Try these ${records.length} rows`}
           </Button>
         )
       }
     >
       {!file.isBatch && <FirstRows columns={file.columns.slice(0, MAX_SHOWN_COLUMNS)} records={records} />}
+      <output className="note">{took && <Estimate took={took} />}</output>
       <ol className="stack">
         {file.isBatch
           ? file.head.slice(0, NUM_ROWS).map((line, index) => (
@@ -103,6 +121,28 @@ export function PreviewPanel() {
       </ol>
     </Panel>
   );
+}
+
+function sumOf(usages: readonly Usage[], durationMs: number): TriedRows {
+  const sum = (name: keyof Usage): number => usages.reduce((total, usage) => total + usage[name], 0);
+  const tokens = { numPromptTokens: sum('numPromptTokens'), numOutputTokens: sum('numOutputTokens') };
+  return { numRows: usages.length, durationMs, ...tokens };
+}
+
+function withItem<Item>(items: readonly Item[], index: number, item: Item): readonly Item[] {
+  const changed = [...items];
+  changed[index] = item;
+  return changed;
+}
+
+/** Once all rows are counted, and there are more than those that were tried. */
+function Estimate({ took }: { readonly took: TriedRows }) {
+  const { numRows, isCounting } = useFormView((view) => view);
+  const numTogether = useServeView(({ status: { policy } }) =>
+    policy.policy === 'off' ? 1 : policy.maxBatchSize,
+  );
+  if (isCounting || numRows <= took.numRows) return null;
+  return describeEstimate(took, numRows, numTogether);
 }
 
 /** What was read of the file. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { JobRow } from '../../../client/index.ts';
-import { describeJob, describeSpeed, formatLeft } from './describe-job.ts';
+import { describeEstimate, describeJob, describeSpeed, describeTotals, formatLeft } from './describe-job.ts';
 import { columnsOf, widthsOf } from './row-columns.ts';
 
 const numbers = { numPromptTokens: 3, numOutputTokens: 5 };
@@ -98,5 +98,25 @@ describe('the line of a job', () => {
     const progress = { rowsPerSecond: 0.5, tokensPerSecond: 20, remainingMs: 90_000 };
     expect(describeSpeed({ progress })).toBe('0.50 rows/s · 20.0 tokens/s · about 90 s left');
     expect([1, 3_252_000, 36_000_000].map(formatLeft)).toEqual(['1 s', '54 min', '10.0 h']);
+  });
+
+  it('tells what the rows have taken, and where some of it isn’t known', () => {
+    const counts = { total: 200, finished: 199, failed: 1 };
+    const totals = { durationMs: 34_000, numRows: 200, numPromptTokens: 12_300, numOutputTokens: 5400 };
+    expect(describeTotals({ counts })).toBeUndefined();
+    expect(describeTotals({ counts, totals })).toBe('34 s · 5.88 rows/s · 12,300 tokens read, 5,400 written');
+    expect(describeTotals({ counts, totals: { ...totals, numRows: 100, numOutputTokens: 0 } })).toBe(
+      'at least 34 s · 2.94 rows/s · 12,300 tokens read',
+    );
+  });
+
+  it('tells what all rows may take, by the first ones: between as many at a time, and as many at a time as there is room for', () => {
+    const tried = { numRows: 3, durationMs: 3000, numPromptTokens: 186, numOutputTokens: 48 };
+    expect(describeEstimate(tried, 500, 8)).toBe(
+      'Estimate for 500 rows: 3 min to 8 min, about 31K tokens read and 8K written.',
+    );
+    expect(describeEstimate(tried, 60, 1)).toBe(
+      'Estimate for 60 rows: about 60 s, about 3.7K tokens read and 960 written.',
+    );
   });
 });

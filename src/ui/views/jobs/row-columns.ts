@@ -69,13 +69,14 @@ export function answerOf({ result }: JobRow): string {
 
 /** How likely the row's answer is among the choices; empty where that isn't known. */
 const probabilityIn =
-  (choices: readonly unknown[]) =>
+  (choices: readonly string[]) =>
   ({ result }: JobRow): string =>
-    result?.choiceProbabilities?.[choices.indexOf(result.text)]?.toFixed(3) ?? '';
+    result?.choiceProbabilities?.[choices.indexOf(result.text ?? '')]?.toFixed(3) ?? '';
 
-function choicesOf(format: unknown): readonly unknown[] | undefined {
-  const choices = isRecord(format) ? format['choices'] : undefined;
-  return Array.isArray(choices) ? choices : undefined;
+/** The texts that an answer may be; undefined for a response format of another kind. */
+export function choicesOf(format: unknown): readonly string[] | undefined {
+  const choices: unknown = isRecord(format) ? format['choices'] : undefined;
+  return Array.isArray(choices) ? choices.map(String) : undefined;
 }
 
 /** The properties that the schema of a response format names. */

@@ -4,6 +4,7 @@ import { readCells, textOfCell, type JobRow } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatCount } from '../../parts/format.ts';
+import { useAttempt } from '../../parts/use-attempt.ts';
 import { answerOf } from './row-columns.ts';
 
 /** A text of megabytes would block the page. */
@@ -11,12 +12,14 @@ const MAX_LENGTH = 20_000;
 
 interface RowDetailsProps {
   readonly row: JobRow;
+  readonly onRerun: () => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** All of a row. */
-export function RowDetails({ row, onClose }: RowDetailsProps) {
+export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
   const { index, json, result } = row;
+  const { refusal, attempt } = useAttempt();
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => titleRef.current?.focus(), []);
   return (
@@ -25,10 +28,20 @@ export function RowDetails({ row, onClose }: RowDetailsProps) {
         <h3 id="row-title" ref={titleRef} tabIndex={-1}>
           Row {formatCount(index + 1)}
         </h3>
+        {result && (
+          <Button
+            variant="small"
+            title="With another seed. The answer it has is gone at once."
+            onClick={() => void attempt(onRerun)}
+          >
+            Run again
+          </Button>
+        )}
         <Button variant="quiet" onClick={onClose}>
           Close
         </Button>
       </div>
+      <div role="alert">{refusal && <ErrorLine error={refusal} />}</div>
       <dl className="row-cells">
         {Array.from(readCells(json) ?? [], ([name, cell]) => (
           <Cell key={name} name={name} text={textOfCell(cell)} />

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JobCounts, JobRow, ReadRowsOptions, RowsPage } from '../../../client/index.ts';
+import type { JobInfo, JobRow, ReadRowsOptions, RowsPage } from '../../../client/index.ts';
 import { RowWindow } from './row-window.ts';
 
 /** Rows of a job as the client reads them: at most 40 at once, as where they are long. */
@@ -44,7 +44,10 @@ const indexesIn = (rowWindow: RowWindow): readonly number[] =>
 
 const from = (first: number, count: number): number[] => Array.from({ length: count }, (_, at) => first + at);
 
-const counts = (finished: number): JobCounts => ({ total: 50, finished, failed: 0 });
+const stateOf = (finished: number, numRetries = 0): Pick<JobInfo, 'counts' | 'numRetries'> => ({
+  counts: { total: 50, finished, failed: 0 },
+  numRetries,
+});
 
 /** Lets all reads that need no gate end. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -99,22 +102,22 @@ describe('the rows in view', () => {
   it('are read again while results come, also a result that came during a read', async () => {
     const job = new PlayedRows(50, false);
     const rowWindow = new RowWindow(job, 50, {});
-    rowWindow.refresh(counts(0));
+    rowWindow.refresh(stateOf(0));
     rowWindow.show(0, 20);
     await settle();
     const { promise, resolve } = Promise.withResolvers<void>();
     job.gate = promise;
     job.finish(0);
-    rowWindow.refresh(counts(1));
+    rowWindow.refresh(stateOf(1));
     await settle();
     job.finish(1);
-    rowWindow.refresh(counts(2));
+    rowWindow.refresh(stateOf(2));
     resolve();
     await settle();
     const { rows } = rowWindow.store.getState();
     expect(rows.slice(0, 3).map(({ result }) => result?.text)).toEqual(['x', 'x', undefined]);
     const { numReads } = job;
-    rowWindow.refresh(counts(2));
+    rowWindow.refresh(stateOf(2));
     await settle();
     expect(job.numReads, 'nothing has changed').toBe(numReads);
   });
@@ -124,7 +127,7 @@ describe('the rows in view', () => {
     for (let index = 5; index < 10_000; index += 10) job.finish(index, 'X');
     const rowWindow = new RowWindow(job, 10_000, { only: 'failed' });
     const all = { total: 10_000, finished: 9000, failed: 1000 };
-    rowWindow.refresh(all);
+    rowWindow.refresh({ counts: all, numRetries: 0 });
     rowWindow.show(0, 20);
     await settle();
     expect(indexesIn(rowWindow)).toEqual(from(0, 20).map((at) => 5 + 10 * at));
@@ -135,19 +138,36 @@ describe('the rows in view', () => {
     expect(rowWindow.store.getState().numRows).toBe(400);
     rowWindow.show(0, 20);
     job.finish(0, 'X');
-    rowWindow.refresh({ ...all, failed: 1001 });
+    rowWindow.refresh({ counts: { ...all, failed: 1001 }, numRetries: 0 });
     await settle();
     expect(indexesIn(rowWindow).slice(0, 3)).toEqual([0, 5, 15]);
     expect(rowWindow.store.getState().isSearching).toBe(false);
   });
 
-  it('are read no more once the table is gone', async () => {
+  it('are read no more while the table is hidden, and go on once it is back', async () => {
     const job = new PlayedRows(100_000);
     const rowWindow = new RowWindow(job, 100_000, { only: 'failed' });
+    const hide = rowWindow.open();
     rowWindow.show(0, 20);
-    rowWindow.close();
+    hide();
     await settle();
     expect(job.numReads).toBe(1);
+    rowWindow.open();
+    rowWindow.show(0, 20);
+    await settle();
+    expect(job.numReads).toBeGreaterThan(1);
+  });
+
+  it('are read again where a row that was done has run again', async () => {
+    const job = new PlayedRows(50);
+    const rowWindow = new RowWindow(job, 50, {});
+    rowWindow.refresh(stateOf(50));
+    rowWindow.show(0, 20);
+    await settle();
+    job.finish(3, 'X');
+    rowWindow.refresh(stateOf(50, 1));
+    await settle();
+    expect(rowWindow.store.getState().rows[3]?.result?.error?.code).toBe('X');
   });
 
   it('say why they can’t be read', async () => {

@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
-import type { Job, JobCounts, JobRow, ReadRowsOptions, WireError } from '../../../client/index.ts';
+import type { Job, JobInfo, JobRow, ReadRowsOptions, WireError } from '../../../client/index.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 
 export type RowFilter = Pick<ReadRowsOptions, 'only' | 'search'>;
@@ -36,9 +36,11 @@ export class RowWindow {
   #count = 0;
   #isReading = false;
   #isStale = false;
+  /** At the last refresh. Once rows run again, those that were done have other results. */
+  #numRetries: number | undefined;
   /** The counts at the last refresh. */
   #readAt: string | undefined;
-  #isClosed = false;
+  #isOpen = true;
 
   constructor(job: Pick<Job, 'rows'>, numRows: number, filter: RowFilter) {
     this.#job = job;
@@ -61,16 +63,22 @@ export class RowWindow {
   }
 
   /** Reads rows again that may have changed, if the counts have. */
-  refresh({ finished, failed }: JobCounts): void {
-    const counts = `${finished} ${failed}`;
+  refresh({ counts: { finished, failed }, numRetries }: Pick<JobInfo, 'counts' | 'numRetries'>): void {
+    if (numRetries !== this.#numRetries) this.#pages.clear();
+    this.#numRetries = numRetries;
+    const counts = `${finished} ${failed} ${numRetries}`;
     if (counts === this.#readAt) return;
     this.#isStale = this.#readAt !== undefined;
     this.#readAt = counts;
     void this.#read();
   }
 
-  close(): void {
-    this.#isClosed = true;
+  /** Reads until the returned function is called. A hidden view calls it, and opens it again. */
+  open(): () => void {
+    this.#isOpen = true;
+    return () => {
+      this.#isOpen = false;
+    };
   }
 
   /** One page at a time: what comes into view meanwhile is read next. */
@@ -78,7 +86,7 @@ export class RowWindow {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      while (!this.#isClosed) {
+      while (this.#isOpen) {
         this.#dropStale();
         const page = this.#missingPage();
         if (page === undefined) break;
@@ -122,7 +130,7 @@ export class RowWindow {
   async #readPage(page: number): Promise<void> {
     const rows: JobRow[] = [];
     let from = this.#startOf(page);
-    while (from !== undefined && rows.length < PAGE_SIZE && !this.#isClosed) {
+    while (from !== undefined && rows.length < PAGE_SIZE && this.#isOpen) {
       const limit = PAGE_SIZE - rows.length;
       const read = await this.#job.rows({ ...this.#filter, from, limit });
       rows.push(...read.rows);

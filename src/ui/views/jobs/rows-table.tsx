@@ -43,8 +43,8 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
   const widths = useMemo(() => widthsOf(columns, measured), [columns, measured]);
   const [chosen, choose] = useState<JobRow>();
   const boxRef = useRef<HTMLElement>(null);
-  useEffect(() => () => rowWindow.close(), [rowWindow]);
-  useEffect(() => rowWindow.refresh(info.counts), [rowWindow, info]);
+  useEffect(() => rowWindow.open(), [rowWindow]);
+  useEffect(() => rowWindow.refresh(info), [rowWindow, info]);
   useEffect(() => {
     const box = boxRef.current;
     if (!box) return undefined;
@@ -106,6 +106,7 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
         <RowDetails
           key={chosen.index}
           row={rows.find(({ index }) => index === chosen.index) ?? chosen}
+          onRerun={() => job.rerun(chosen.index)}
           onClose={() => choose(undefined)}
         />
       )}

@@ -1,0 +1,57 @@
+import { useEffect, useState } from 'react';
+import { useStore } from 'zustand';
+
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { formatCount, formatShare, NO_VALUE } from '../../parts/format.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
+import { ChoiceTally } from './choice-tally.ts';
+import { choicesOf } from './row-columns.ts';
+import type { JobView } from './use-jobs.ts';
+
+/** How often each choice was the answer; nothing for a job of other answers. */
+export function ChoicesTable({ view }: { readonly view: JobView }) {
+  const { state, numRetries, options } = view.info;
+  const choices = choicesOf(options['responseFormat']);
+  const skipsGaps = state === 'cancelled';
+  // Rows that run again are counted anew.
+  return choices && <Shares key={`${numRetries} ${skipsGaps}`} {...{ view, choices, skipsGaps }} />;
+}
+
+interface SharesProps {
+  readonly view: JobView;
+  readonly choices: readonly string[];
+  readonly skipsGaps: boolean;
+}
+
+function Shares({ view: { job, info }, choices, skipsGaps }: SharesProps) {
+  const { counts } = info;
+  const [tally] = useState(() => new ChoiceTally(job, choices, skipsGaps));
+  useEffect(() => tally.follow(), [tally]);
+  const { numRows, shares } = useStore(tally.store);
+  const hasConfidence = info.options['logprobs'] !== undefined;
+  const which = numRows < counts.finished ? 'first ' : '';
+  return (
+    <Disclosure
+      title="Choices"
+      note={`of the ${which}${formatCount(numRows)} ${numRows === 1 ? 'answer' : 'answers'}`}
+      startsOpen
+    >
+      <ScrollBox label="How often each choice was the answer" className="columns">
+        <table className="scroll-table" aria-label="Choices">
+          <TableHead titles={['Choice', 'Rows', 'Share', ...(hasConfidence ? ['Mean probability'] : [])]} />
+          <tbody>
+            {shares.map(({ choice, numRows: own, confidence }) => (
+              <tr key={choice}>
+                <td>{choice}</td>
+                <td>{formatCount(own)}</td>
+                <td>{numRows === 0 ? NO_VALUE : formatShare(own / numRows)}</td>
+                {hasConfidence && <td>{own === 0 ? NO_VALUE : (confidence / own).toFixed(3)}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+    </Disclosure>
+  );
+}
