@@ -1,6 +1,7 @@
 import type { Page } from 'playwright/test';
 import { collectedHeaps } from './support/collected-heaps.ts';
 import { requireEnvironment } from './support/environment.ts';
+import { digestOf, RECORDED } from '../tools/reference/cpu-logits.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
@@ -47,6 +48,17 @@ test('a decode step has the same logits when it runs, when it is captured and wh
   expect(report.differences).toEqual([]);
   // The first two of six times run or are captured: onnxruntime-web describes those.
   expect(report.numReplayed, 'steps replayed').toBeGreaterThan(report.numSteps / 2);
+});
+
+test('the CPU computes the recorded bits', async ({ probePage, backend }) => {
+  test.skip(backend === 'webgpu', 'GPUs differ in the last bits');
+  for (const { id, dtype, prompts, sha256 } of RECORDED) {
+    const [logits = []] = await probePage.evaluate((input) => window.probe.logitsAfter(...input), [
+      { backend: 'wasm', id, dtype },
+      prompts,
+    ] as const);
+    expect(digestOf(logits), `${id} in ${dtype}`).toBe(sha256);
+  }
 });
 
 test(

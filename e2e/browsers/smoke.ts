@@ -1,4 +1,6 @@
+import { digestOf, RECORDED } from '../../tools/reference/cpu-logits.ts';
 import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
+import { DrivenTab } from './driven-tab.ts';
 import { expect, test } from './test.ts';
 
 const MAX_NEW_TOKENS = 24;
@@ -65,4 +67,20 @@ test('a request that is cancelled ends at once, and leaves its slot to others', 
   expect(outcome.code).toBe('REQUEST_CANCELLED');
   expect(outcome.numTokens).toBeLessThan(500);
   expect((await tab.generateAll(PROMPTS.slice(0, 1), GREEDY)).map(withoutEnd)).toEqual(EXPECTED.slice(0, 1));
+});
+
+test('the CPU computes the bits that it does in Chromium and Node', async ({ driven, probeUrl }) => {
+  const page = await driven.open(probeUrl);
+  const tab = new DrivenTab(page);
+  await tab.evaluate(async () => {
+    while (!('probe' in window)) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+  for (const { id, dtype, prompts, sha256 } of RECORDED) {
+    const [logits = []] = await tab.evaluate((input) => window.probe.logitsAfter(...input), [
+      { backend: 'wasm', id, dtype },
+      prompts,
+    ] as const);
+    expect(digestOf(logits), `${id} in ${dtype}`).toBe(sha256);
+  }
+  await tab.close();
 });

@@ -18,6 +18,8 @@ export interface DrivenOptions {
 interface DrivenWorkerFixtures extends DrivenOptions {
   readonly driven: DrivenBrowser;
   readonly pageUrl: string;
+  /** Serves what `npm run build:tests` has built. */
+  readonly probeUrl: string;
 }
 
 interface DrivenFixtures {
@@ -38,16 +40,10 @@ export const test = base.extend<DrivenFixtures, DrivenWorkerFixtures>({
     { scope: 'worker', timeout: 360_000 },
   ],
 
-  pageUrl: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
-    async ({}, provide) => {
-      const root = new URL('../../dist', import.meta.url).pathname;
-      const server = await startServer({ host: 'localhost', port: 0, root });
-      await provide(server.url);
-      await server.close();
-    },
-    { scope: 'worker' },
-  ],
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
+  pageUrl: [({}, provide) => serve('dist', provide), { scope: 'worker' }],
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  probeUrl: [({}, provide) => serve('dist-probe', provide), { scope: 'worker' }],
 
   openTab: async ({ driven, pageUrl }, provide) => {
     const tabs: DrivenTab[] = [];
@@ -60,3 +56,9 @@ export const test = base.extend<DrivenFixtures, DrivenWorkerFixtures>({
     for (const tab of tabs) await tab.close();
   },
 });
+
+async function serve(folder: string, provide: (url: string) => Promise<void>): Promise<void> {
+  const root = new URL(`../../${folder}`, import.meta.url).pathname;
+  await using server = await startServer({ host: 'localhost', port: 0, root });
+  await provide(server.url);
+}
