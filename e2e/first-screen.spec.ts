@@ -11,6 +11,9 @@ const NUM_PROMPTS = 9;
 const STRIP = ['batch-size-chart', 'latency-chart'];
 const PARTS = [...STRIP, 'slot-timeline'];
 
+/** What stands above the texts of the recording. */
+const RECORDED = /^Recording \(storyteller, .* faster than one at a time\. Press Run to do it here\.$/;
+
 /** Makes texts long enough to see them while they grow. */
 const LONG = '#maxNewTokens=500&ignoreEos=true&seed=7';
 
@@ -38,12 +41,35 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
     const { page } = ownTab;
     await ownTab.open(`?backend=${backend}`);
     await ownTab.ready();
+    const line = page.locator('.run-text');
+    await expect(line, 'the end of the recording, where no motion is wanted').toHaveText(RECORDED);
     expect(await ownTab.updates(), 'what was generated unasked').toEqual([]);
     await page.keyboard.press('Enter');
+    await expect(line).toHaveText(/^9 prompts in /);
     await expect(page.locator('[data-status=finished]')).toHaveCount(NUM_PROMPTS);
     const steps = await ownTab.steps('decode');
     expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(8);
     await expect(page.getByRole('complementary', { name: 'Hints' }), 'what was done').toContainText('2 of 3');
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  test('plays a recorded run before the first press, until a key is pressed', async ({ ownTab, backend }) => {
+    const { page } = ownTab;
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await ownTab.open(`?backend=${backend}`);
+    const line = page.locator('.run-text');
+    await expect(line).toHaveText(
+      /^Recording \(storyteller, .* slower\): 8 prompts share each step of the model, 1 waits for a slot\.$/,
+    );
+    await expect(page.getByRole('group', { name: 'Replay of the last run' }), 'has no controls').toHaveCount(
+      0,
+    );
+    await page.keyboard.press('Shift');
+    await expect(line).toHaveText(RECORDED, { timeout: 5000 });
+    expect(await ownTab.updates(), 'what was generated unasked').toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect(line).toHaveText(/^9 prompts in /);
+    await expect(page.locator('[data-status=finished]')).toHaveCount(NUM_PROMPTS);
     expect(ownTab.errors).toEqual([]);
   });
 

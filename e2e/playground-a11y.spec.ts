@@ -61,6 +61,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
   },
   'all charts, all options and earlier requests': async (tab) => {
     await tab.generate('Once upon a time,', { maxNewTokens: 4 });
+    await tab.page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
     await openAdvanced(tab.page);
     await tab.openMoreCharts();
     const earlier = tab.page.locator('summary').filter({ hasText: 'Earlier requests' });

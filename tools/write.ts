@@ -42,6 +42,7 @@ const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: Comm
     'playwright test -c e2e playground-picture --project wasm --update-snapshots',
   ],
   pictures: ['docs/pictures', 'node tools/record/main.ts pictures'],
+  recording: ['the run that the page shows before the first press', 'node tools/record/run.ts'],
   film: [".github/run.webm, the README's film", 'node tools/record/main.ts film'],
   kernels: ["the CPU engine's modules, from their sources in assembly", 'node tools/site/kernel-modules.ts'],
   'regular-expressions': [

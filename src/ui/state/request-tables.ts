@@ -42,7 +42,7 @@ const MAX_FOREIGN_OVER = 50;
 export function updateTables(
   { requests, answers, numSubmitted }: RequestTables,
   events: readonly RequestsEvent[],
-  experimentIds: ReadonlySet<RequestId>,
+  experiments: ReadonlyMap<RequestId, unknown>,
 ): RequestTables {
   if (events.length === 0) return { requests, answers, numSubmitted };
   const draft: Draft = {
@@ -58,7 +58,7 @@ export function updateTables(
   for (const isExperiment of [false, true])
     removeOldest(
       draft.requests,
-      ({ id, status }) => !isActive(status) && experimentIds.has(id) === isExperiment,
+      ({ id, status }) => !isActive(status) && experiments.has(id) === isExperiment,
       MAX_OVER,
     );
   for (const name of draft.numSubmitted.keys())

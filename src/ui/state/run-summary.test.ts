@@ -96,7 +96,6 @@ describe('the summary of a run', () => {
       startedAtMs: 996,
       endedAtMs: 1096,
       requestIds: [idOf('a'), idOf('b')],
-      isExperiment: false,
     };
     expect(summarizeRun(run, { requests, history, status })).toEqual({
       numRequests: 2,
@@ -116,7 +115,7 @@ describe('the summary of a run', () => {
 
   it('of an upstream has no peak and takes the latencies of the requests', () => {
     const requests = new Map([[idOf('a'), createRequest('a', { ttftMs: 7 })]]);
-    const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')], isExperiment: false };
+    const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')] };
     const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, {
       requests,
       history: new ChartHistory(),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
 import { createBar, idOf, OTHER_TAB } from '../testing/test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
-import { isOtherRun, latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
+import { isOtherRun, latestRun, updateRuns, type Experiment, type Runs, type RunsInput } from './run.ts';
 
 const EMPTY: RequestTables = { requests: new Map(), answers: new Map(), numSubmitted: new Map() };
 
@@ -35,17 +35,17 @@ class Page {
   runs: Runs = {};
   tables = EMPTY;
   modelId = 'storyteller';
-  readonly experimentIds = new Set<RequestId>();
+  readonly experiments = new Map<RequestId, Experiment>();
 
   at(nowMs: number, ...updates: readonly ClientUpdate[]): Runs {
     return this.receive(nowMs, [{ type: 'requests', updates, receivedAtMs: nowMs }]);
   }
 
   receive(nowMs: number, events: readonly RequestsEvent[], bars: RunsInput['bars'] = []): Runs {
-    const [before, after] = [this.tables, updateTables(this.tables, events, this.experimentIds)];
+    const [before, after] = [this.tables, updateTables(this.tables, events, this.experiments)];
     this.tables = after;
-    const { experimentIds, modelId } = this;
-    this.runs = updateRuns(this.runs, { events, bars, modelId, before, after, experimentIds, nowMs });
+    const { experiments, modelId } = this;
+    this.runs = updateRuns(this.runs, { events, bars, modelId, before, after, experiments, nowMs });
     return this.runs;
   }
 }
@@ -163,12 +163,12 @@ describe('a run', () => {
   it('of a load test is kept apart, and the charts show the one that began last', () => {
     const page = new Page();
     page.at(0, submitted('a'), cancelled('a'));
-    page.experimentIds.add(idOf('t'));
+    page.experiments.set(idOf('t'), 'trial');
     page.at(5000, submitted('t'));
     expect(page.runs.prompts?.requestIds).toEqual(['a']);
-    expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 5000, isExperiment: true });
+    expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 5000, experiment: 'trial' });
     page.at(6000, submitted('b'));
-    expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 6000, isExperiment: false });
+    expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 6000, experiment: undefined });
   });
 
   it('ends although its rows were cleared', () => {

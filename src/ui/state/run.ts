@@ -20,11 +20,14 @@ export interface Run {
   readonly requestIds: readonly RequestId[];
   /** Those of other tabs and of HTTP clients, also once their rows are gone. */
   readonly foreignIds?: ReadonlySet<RequestId>;
-  /** Requests of a load test or a comparison, whose texts aren't shown. */
-  readonly isExperiment: boolean;
+  /** Set where no text is shown. */
+  readonly experiment?: Experiment | undefined;
   /** The run is over: a later request starts another one, however soon it comes. */
   readonly isClosed?: boolean;
 }
+
+/** What sends requests whose texts aren't shown: a load test or a comparison, or a check of this machine. */
+export type Experiment = 'trial' | 'check';
 
 /** Requests that follow one another this closely belong to the same run, ms. */
 const MAX_PAUSE_MS = 1000;
@@ -44,25 +47,26 @@ export interface RunsInput {
   readonly modelId: string | undefined;
   readonly before: RequestTables;
   readonly after: RequestTables;
-  readonly experimentIds: ReadonlySet<RequestId>;
+  readonly experiments: ReadonlyMap<RequestId, Experiment>;
   readonly nowMs: number;
 }
 
 /** The runs after the events of a frame. */
 export function updateRuns(runs: Runs, input: RunsInput): Runs {
-  const { events, before, after, experimentIds, modelId, nowMs } = input;
+  const { events, before, after, experiments, modelId, nowMs } = input;
   let next = runs;
   const added = new Set<RequestId>();
   const add = (requestId: RequestId, atMs: number, isForeign: boolean): void => {
     // Several events of one frame may name the same request.
     if (added.has(requestId)) return;
     added.add(requestId);
-    const kind = experimentIds.has(requestId) ? 'experiment' : 'prompts';
+    const experiment = experiments.get(requestId);
+    const kind = experiment ? 'experiment' : 'prompts';
     const fresh = {
       startedAtMs: atMs,
       requestIds: [requestId],
       foreignIds: new Set(isForeign ? [requestId] : []),
-      isExperiment: kind === 'experiment',
+      experiment,
       modelId,
     };
     next = { ...next, [kind]: withRequest(next[kind], fresh) };

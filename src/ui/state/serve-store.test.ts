@@ -370,7 +370,7 @@ it('a load test of any length leaves the texts of the run before it', () => {
     ]);
   end('own');
   for (let index = 0; index < 301; index++) {
-    store.experimentIds.add(idOf(`load${index}`));
+    store.experiments.set(idOf(`load${index}`), 'trial');
     end(`load${index}`);
   }
   expect(store.getState().requests.has(idOf('own'))).toBe(true);

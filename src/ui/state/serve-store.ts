@@ -9,7 +9,7 @@ import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 import { latencyReader, type RunLatencies } from './run-summary.ts';
-import { isOver, latestRun, updateRuns, type Run, type Runs } from './run.ts';
+import { isOver, latestRun, updateRuns, type Experiment, type Run, type Runs } from './run.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
@@ -38,8 +38,8 @@ export interface ServeView extends RequestTables {
 export interface ServeStore extends StoreApi<ServeView> {
   /** The steps and samples so far, too many to copy at each message. */
   readonly history: ChartHistory;
-  /** Requests of load tests and comparisons. Add each before its request is submitted, or right after. */
-  readonly experimentIds: Set<RequestId>;
+  /** Requests whose texts aren't shown. Add each before its request is submitted, or right after. */
+  readonly experiments: Map<RequestId, Experiment>;
   /** Applies the event in the next frame, or within a second where it can wait. */
   readonly receive: (event: ServeEvent, canWait?: boolean) => void;
   /** Applies the events that wait for a frame. */
@@ -70,7 +70,7 @@ export function createServeStore(status: TabserveStatus): ServeStore {
       numSubmitted: new Map(),
     })),
     history: new ChartHistory(),
-    experimentIds: new Set(),
+    experiments: new Map(),
     receive: pending.push,
     applyPending: pending.apply,
   };
@@ -84,9 +84,9 @@ export function applyEvents(
   nowMs = performance.now(),
 ): void {
   const before = store.getState();
-  const { history, experimentIds } = store;
+  const { history, experiments } = store;
   const requestEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
-  const after = updateTables(before, requestEvents, experimentIds);
+  const after = updateTables(before, requestEvents, experiments);
   const { messages, ...latest } = readEvents(store, events);
   history.slots.nameOwners(after.requests);
   const runs = updateRuns(before.runs, {
@@ -95,7 +95,7 @@ export function applyEvents(
     modelId: latest.status.model?.id,
     before,
     after,
-    experimentIds,
+    experiments,
     nowMs,
   });
   const run = latestRun(runs);

@@ -60,7 +60,7 @@ function useCheck() {
   const { refusal, attempt } = useAttempt();
   const stop = (): void => stopping.current?.abort();
   useEffect(() => () => stopping.current?.abort(), []);
-  const noteExperiment = useCallback((id: RequestId) => void store.experimentIds.add(id), [store]);
+  const noteExperiment = useCallback((id: RequestId) => void store.experiments.set(id, 'check'), [store]);
   const start = async (): Promise<void> => {
     const { signal } = (stopping.current = new AbortController());
     setIsRunning(true);

@@ -81,7 +81,7 @@ it('sends the same prompts with the same seeds under each policy, as an experime
   );
   expect(first, 'the seed of the run').toBe(7);
   expect(second, 'one of its own').toBeTypeOf('number');
-  expect([...store.experimentIds]).toHaveLength(6);
+  expect([...store.experiments]).toHaveLength(6);
   expect(session.store.getState()).toMatchObject({ isRunning: false, progress: undefined });
   const [off, fixed, continuous] = session.store.getState().trials.map(({ texts }) => texts);
   expect(off).toHaveLength(2);

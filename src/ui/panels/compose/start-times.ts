@@ -1,13 +1,12 @@
 import type { TabserveStatus } from '../../../client/index.ts';
-import { readStored, writeStored } from '../../browser/stored-text.ts';
+import { readNumber, writeNumber } from '../../browser/stored-text.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
 
 const KEY = 'tabserve-start-ms';
 
 /** How long the page's last start took on this backend, ms; undefined before the first one, and without storage. */
 export function lastStartMs({ backend }: Pick<TabserveStatus, 'backend'>): number | undefined {
-  const value = readTimes()[backend?.name ?? ''];
-  return typeof value === 'number' ? value : undefined;
+  return readNumber(KEY, backend?.name ?? '');
 }
 
 /** Notes the time from the page's start until the model is ready, once; a follower waits for no load of its own. */
@@ -15,18 +14,6 @@ export function noteStartTime(store: ServeStore): void {
   const unsubscribe = store.subscribe(({ status }) => {
     if (status.state !== 'ready') return;
     unsubscribe();
-    if (status.role !== 'leader' || !status.backend) return;
-    const times = { ...readTimes(), [status.backend.name]: performance.now() };
-    writeStored('localStorage', KEY, JSON.stringify(times));
+    if (status.role === 'leader' && status.backend) writeNumber(KEY, status.backend.name, performance.now());
   });
-}
-
-/** By backend. */
-function readTimes(): Readonly<Record<string, unknown>> {
-  try {
-    const times: unknown = JSON.parse(readStored('localStorage', KEY) ?? '{}');
-    return { ...(typeof times === 'object' && times) };
-  } catch {
-    return {};
-  }
 }

@@ -66,7 +66,7 @@ class RequestDrawing {
     }
     if (!isWhole) {
       // The end of a text that is replayed is still to come.
-      this.#state?.draw('Replay');
+      this.#state?.draw(replay?.isUnattended ? 'Recording' : 'Replay');
       this.#figures?.draw('');
       this.#more?.draw('');
       return;

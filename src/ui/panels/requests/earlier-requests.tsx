@@ -10,6 +10,7 @@ const EarlierList = lazy(async () => ({ default: (await import('./earlier-list.t
 /** Requests of earlier runs, of load tests and of comparisons. */
 export function EarlierRequests() {
   const numEarlier = useServeView((view) => view.requests.size - cellIds(view).length);
+  if (numEarlier === 0) return null;
   return (
     <Disclosure title="Earlier requests" note={formatCount(numEarlier)} isKept={false}>
       <Suspense>

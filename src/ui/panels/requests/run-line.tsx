@@ -6,7 +6,8 @@ import type { Measured } from '../compare/compared-prompts.ts';
 import { SecondTabButton } from '../tour/second-tab-button.tsx';
 import { isActive } from '../../state/request-view.ts';
 import { latestRun, type Run } from '../../state/run.ts';
-import { summarizeRun } from '../../state/run-summary.ts';
+import { stepsBetween, summarizeRun } from '../../state/run-summary.ts';
+import { timesOneAtATime } from '../../state/one-at-a-time.ts';
 import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
 import {
   clearFinished,
@@ -29,11 +30,10 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
   const { serve, store } = useServe();
   const text = useRunText(measured);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
-  const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
   /** The charts are of a trial, so not of the texts below. */
   const isOfTrial = useServeView(({ runs }) => {
     const run = latestRun(runs);
-    return runs.prompts !== undefined && run?.isExperiment === true && run.endedAtMs !== undefined;
+    return runs.prompts !== undefined && run?.experiment !== undefined && run.endedAtMs !== undefined;
   });
   const hasOver = useServeView(({ requests }) =>
     [...requests.values()].some(({ status }) => !isActive(status)),
@@ -71,8 +71,8 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
           Compare
         </Button>
       )}
-      {hasRun && (
-        <Button variant="quiet" disabled={!hasOver} onClick={() => clearFinished(store)}>
+      {hasOver && (
+        <Button variant="quiet" onClick={() => clearFinished(store)}>
           Clear finished
         </Button>
       )}
@@ -99,9 +99,12 @@ function createRunDescriber(measured: Measured | undefined) {
   return (view: RecordedView): string => {
     const run = view.runs.prompts;
     if (!run) return '';
-    if (run.endedAtMs === undefined) return describeRunning(countRun(run, view));
+    const { steps } = view.history.slots;
+    const ofRun = stepsBetween(steps, run.startedAtMs, run.endedAtMs ?? Infinity);
+    if (run.endedAtMs === undefined)
+      return describeRunning({ ...countRun(run, view), timesFaster: timesOneAtATime(view.status, ofRun) });
     if (known?.run !== run || known.revision !== view.historyRevision) {
-      const text = describeOver(summarizeRun(run, view), measured);
+      const text = describeOver(summarizeRun(run, view), timesOneAtATime(view.status, ofRun), measured);
       known = { run, revision: view.historyRevision, text };
     }
     return known.text;

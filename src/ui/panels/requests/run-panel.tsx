@@ -10,6 +10,7 @@ import { PanelBoundary } from '../../parts/panel-boundary.tsx';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { EarlierRequests } from './earlier-requests.tsx';
 import { followHighlights } from './highlight-cells.ts';
+import type { ShownRecording } from '../recording/recording.ts';
 import { RequestCell } from './request-cell.tsx';
 import { cellIds, countHidden } from './request-order.ts';
 import './requests.css';
@@ -30,16 +31,25 @@ interface Comparison {
   readonly abort: AbortController;
 }
 
-/** The run: a line about it, its texts side by side, and the requests before it. */
-export function RunPanel() {
-  const numCells = useServeView((view) => cellIds(view).length);
-  const { comparison, compare, setMeasured, close } = useComparison();
-
+/** The newest run and the requests before it; a recorded one before the first. */
+export function RunPanel({ recording }: { readonly recording: ShownRecording | undefined }) {
   return (
     <section className="run" aria-labelledby="requests-title" ref={followHighlights}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>
+      {recording ? <recording.Texts recording={recording} /> : <OwnRun />}
+      <EarlierRequests />
+    </section>
+  );
+}
+
+/** A line about the run, and its texts side by side. */
+function OwnRun() {
+  const numCells = useServeView((view) => cellIds(view).length);
+  const { comparison, compare, setMeasured, close } = useComparison();
+  return (
+    <>
       <RunLine numCells={numCells} measured={comparison?.measured} onCompare={compare} />
       {comparison && !comparison.isClosed && (
         <PanelBoundary name="Comparison">
@@ -55,8 +65,7 @@ export function RunPanel() {
         </PanelBoundary>
       )}
       <Cells />
-      <EarlierRequests />
-    </section>
+    </>
   );
 }
 

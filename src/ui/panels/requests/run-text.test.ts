@@ -2,7 +2,14 @@ import { expect, it } from 'vitest';
 
 import { describeOver, describeRunning } from './run-text.ts';
 
-const RUNNING = { numRequests: 9, numForeign: 0, numRunning: 7, numWaiting: 0, elapsedMs: 420 };
+const RUNNING = {
+  numRequests: 9,
+  numForeign: 0,
+  numRunning: 7,
+  numWaiting: 0,
+  elapsedMs: 420,
+  timesFaster: undefined,
+};
 
 const OVER = {
   numRequests: 9,
@@ -24,6 +31,17 @@ it('counts what runs and what waits', () => {
   expect(describeRunning(RUNNING)).toBe('7 of 9 running · 0.4 s');
   expect(describeRunning({ ...RUNNING, numWaiting: 1 })).toBe('7 of 9 running, 1 waiting · 0.4 s');
   expect(describeRunning({ ...RUNNING, numForeign: 3 })).toBe('7 of 9 running (3 from other tabs) · 0.4 s');
+});
+
+it('estimates how much faster that is until a comparison has measured it, if anyone can notice', () => {
+  expect(describeRunning({ ...RUNNING, timesFaster: 2.13 })).toBe(
+    '7 of 9 running · 0.4 s · 2.1× faster than one at a time (estimated)',
+  );
+  expect(describeOver(OVER, 2.13)).toBe(
+    '9 prompts in 0.6 s, up to 8 together. 2.1× faster than one at a time (estimated).',
+  );
+  for (const timesFaster of [1.02, 0.6])
+    expect(describeOver(OVER, timesFaster)).toBe('9 prompts in 0.6 s, up to 8 together.');
 });
 
 it('shows no time while nothing runs, because nothing would move it', () => {
@@ -57,19 +75,19 @@ it('says which pause of running texts was prevented, where one would have been s
 });
 
 it('has the times of a comparison of the same prompts, in place of the run’s own', () => {
-  expect(describeOver({ ...OVER, elapsedMs: 900 }, MEASURED)).toBe(
+  expect(describeOver({ ...OVER, elapsedMs: 900 }, 3, MEASURED)).toBe(
     '9 prompts, 3.5× faster together, same texts: 0.6 s, one at a time 2.1 s.',
   );
 });
 
 it('claims no gain where there is none', () => {
-  expect(describeOver(OVER, { togetherMs: 610, oneAtATimeMs: 620, hasSameTexts: true })).toMatch(
+  expect(describeOver(OVER, undefined, { togetherMs: 610, oneAtATimeMs: 620, hasSameTexts: true })).toMatch(
     /One at a time took 0\.6 s\.$/,
   );
 });
 
 it('compares nothing where other tabs had a part in the run', () => {
-  expect(describeOver({ ...OVER, numForeign: 3 }, MEASURED)).toBe(
+  expect(describeOver({ ...OVER, numForeign: 3 }, undefined, MEASURED)).toBe(
     '9 prompts (3 from other tabs) in 0.6 s, up to 8 together.',
   );
 });

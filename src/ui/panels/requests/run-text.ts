@@ -8,33 +8,49 @@ interface RunCounts {
   readonly numRunning: number;
   readonly numWaiting: number;
   readonly elapsedMs: number;
+  /** As `timesOneAtATime` estimates it. */
+  readonly timesFaster: number | undefined;
 }
 
 export function describeRunning(counts: RunCounts): string {
-  const { numRequests, numForeign, numRunning, numWaiting, elapsedMs } = counts;
+  const { numRequests, numForeign, numRunning, numWaiting, elapsedMs, timesFaster } = counts;
   const foreign = describeForeign(numForeign);
   // Without a step no message comes, so the clock would stand still.
   if (numRunning === 0) return `${formatCount(numWaiting)} waiting${foreign}`;
   const waiting = numWaiting > 0 ? `, ${formatCount(numWaiting)} waiting` : '';
-  return `${formatCount(numRunning)} of ${formatCount(numRequests)} running${waiting}${foreign} · ${formatSeconds(elapsedMs)}`;
+  return `${formatCount(numRunning)} of ${formatCount(numRequests)} running${waiting}${foreign} · ${formatSeconds(elapsedMs)}${after(' · ', describeEstimate(timesFaster))}`;
 }
 
-/** @param measured A comparison of the same prompts: its times take the place of the run's own. */
+/**
+ * @param timesFaster As `timesOneAtATime` estimates it.
+ * @param measured A comparison of the same prompts: its times take the place of the run's own.
+ */
 export function describeOver(
   { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall, guesses }: RunSummary,
+  timesFaster?: number,
   measured?: Measured,
 ): string {
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
   const took = `in ${formatSeconds(elapsedMs)}${together}`;
   const text = `${prompts}${describeForeign(numForeign)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;
-  if (!measured || numForeign > 0) return text;
+  if (!measured || numForeign > 0) return text + after(' ', describeEstimate(timesFaster), '.');
   const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
   const alone = formatSeconds(oneAtATimeMs);
   if (faster === '') return `${text} One at a time took ${alone}.`;
   const same = hasSameTexts ? ', same texts' : '';
   return `${prompts}, ${faster} together${same}: ${formatSeconds(togetherMs)}, one at a time ${alone}.`;
+}
+
+/** Empty where nobody would notice. */
+function describeEstimate(timesFaster = 1): string {
+  const faster = describeFaster(1, timesFaster);
+  return faster && `${faster} than one at a time (estimated)`;
+}
+
+function after(separator: string, text: string, end = ''): string {
+  return text && separator + text + end;
 }
 
 /** A stall of less than a tenth of a second is invisible. */

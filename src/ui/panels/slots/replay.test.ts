@@ -16,7 +16,7 @@ import {
 } from './replay.ts';
 import { replayableRun } from './replayable-run.ts';
 
-const RUN: Run = { startedAtMs: 1000, endedAtMs: 1500, requestIds: [], isExperiment: false };
+const RUN: Run = { startedAtMs: 1000, endedAtMs: 1500, requestIds: [] };
 const REPLAY: Replay = { run: RUN, atMs: 1000, isPlaying: true };
 
 /** With steps that ended at these times. */

@@ -4,7 +4,7 @@ import type { RecordedView, ServeStore, ServeView } from '../../state/serve-stor
 import { watchSettings, type Replay } from '../watch/watch-settings.ts';
 import { replayableRun, type Shown } from './replayable-run.ts';
 
-/** The share of real time. */
+/** The share of real time, unless said otherwise. */
 const SPEED = 0.1;
 /** Between two pictures of a replay that plays. */
 const MIN_INTERVAL_MS = 50;
@@ -47,9 +47,9 @@ export function withPosition(replay: Replay, stepEnds: readonly number[], positi
 }
 
 /** The moment after this much of the viewer's time. It ends with the run. */
-export function played(replay: Replay, elapsedMs: number): Replay {
+export function played(replay: Replay, elapsedMs: number, speed = SPEED): Replay {
   const { endedAtMs = replay.atMs } = replay.run;
-  const atMs = Math.min(endedAtMs, replay.atMs + Math.min(elapsedMs, MAX_INTERVAL_MS) * SPEED);
+  const atMs = Math.min(endedAtMs, replay.atMs + Math.min(elapsedMs, MAX_INTERVAL_MS) * speed);
   return { ...replay, atMs, isPlaying: atMs < endedAtMs };
 }
 
@@ -64,14 +64,14 @@ export function changeReplay(change: (replay: Replay) => Replay): void {
 }
 
 /** Moves the replay at the rate of the display, though not faster than it can be drawn; returns the release. */
-export function playFrames(): () => void {
+export function playFrames(speed?: number): () => void {
   let movedAtMs = performance.now();
   const move = (nowMs: number): void => {
     frame = requestAnimationFrame(move);
     const elapsedMs = nowMs - movedAtMs;
     if (elapsedMs < MIN_INTERVAL_MS) return;
     movedAtMs = nowMs;
-    changeReplay((replay) => played(replay, elapsedMs));
+    changeReplay((replay) => played(replay, elapsedMs, speed));
   };
   let frame = requestAnimationFrame(move);
   return () => cancelAnimationFrame(frame);

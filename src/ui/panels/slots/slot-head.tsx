@@ -13,11 +13,12 @@ const ReplayControls = lazy(async () => ({
 interface SlotHeadProps {
   readonly titleId: string;
   readonly senders: readonly Sender[];
+  readonly isRecording: boolean;
 }
 
 /** One line: whose bars these are, what their parts mean, and which time is shown. */
-export function SlotHead({ titleId, senders }: SlotHeadProps) {
-  const isReplay = useStore(watchSettings, ({ replay }) => replay !== undefined);
+export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
+  const isReplay = useStore(watchSettings, ({ replay }) => replay !== undefined && !replay.isUnattended);
   const replayRef = useRef<HTMLButtonElement>(null);
   const wasReplay = useRef(false);
 
@@ -52,7 +53,7 @@ export function SlotHead({ titleId, senders }: SlotHeadProps) {
             <Term name="prefill">prefill</Term> <span className="swatch key-decode" />{' '}
             <Term name="decode">decode</Term> <span className="swatch key-cut" /> cut off
           </p>
-          <TimeControls replayRef={replayRef} />
+          <TimeControls replayRef={replayRef} isRecording={isRecording} />
         </>
       )}
     </div>

@@ -11,9 +11,10 @@ import './slot-panel.css';
 const TraceDialog = lazy(async () => ({ default: (await import('./trace-dialog.tsx')).TraceDialog }));
 
 const NO_SENDERS: readonly Sender[] = [];
+const RECORDING: readonly Sender[] = [{ name: 'recording', color: '--accent' }];
 
 /** One lane for each K/V slot: who joins, who leaves, and how long each waits. */
-export function SlotPanel() {
+export function SlotPanel({ isRecording = false }: { readonly isRecording?: boolean }) {
   const { store } = useServe();
   const titleId = useId();
   const isEmpty = useRecordedView(({ history }) => history.slots.bars.length === 0);
@@ -42,7 +43,7 @@ export function SlotPanel() {
 
   return (
     <section className="slots panel" aria-labelledby={titleId}>
-      <SlotHead titleId={titleId} senders={senders} />
+      <SlotHead titleId={titleId} senders={isRecording ? RECORDING : senders} isRecording={isRecording} />
       <div className="slots-body">
         <section
           className="slots-field"

@@ -26,7 +26,13 @@ function showWindow(windowSeconds: number): void {
   }));
 }
 
-export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTMLButtonElement | null> }) {
+interface TimeControlsProps {
+  readonly replayRef: RefObject<HTMLButtonElement | null>;
+  /** Only a run of this page can be held. */
+  readonly isRecording: boolean;
+}
+
+export function TimeControls({ replayRef, isRecording }: TimeControlsProps) {
   const { store } = useServe();
   const isPaused = useStore(watchSettings, ({ paused }) => paused !== undefined);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
@@ -44,15 +50,19 @@ export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTML
 
   return (
     <div className="slots-controls note">
-      <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      {!isRecording && (
+        <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      )}
       {isZoomed && (
         <Button variant="quiet" onClick={showAll}>
           Show all
         </Button>
       )}
-      <Button variant="quiet" aria-pressed={isPaused} onClick={pause}>
-        Pause
-      </Button>
+      {!isRecording && (
+        <Button variant="quiet" aria-pressed={isPaused} onClick={pause}>
+          Pause
+        </Button>
+      )}
       <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={() => void replay()}>
         Replay
       </Button>

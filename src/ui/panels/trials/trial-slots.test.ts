@@ -19,7 +19,7 @@ function createRecorder() {
 it('keeps the requests of a test out of the cells', () => {
   const { store, recorder } = createRecorder();
   recorder.add(idOf('a'));
-  expect([...store.experimentIds]).toEqual(['a']);
+  expect([...store.experiments]).toEqual([['a', 'trial']]);
 });
 
 it('copies the bars once the last steps are reported, without those of other requests', async () => {

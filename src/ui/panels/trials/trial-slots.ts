@@ -30,7 +30,7 @@ export function createTrialRecorder(store: ServeStore): TrialRecorder {
   const bars = (): readonly SlotBar[] => store.history.slots.bars;
   return {
     begin: () => closeRun(store),
-    add: (requestId) => void store.experimentIds.add(requestId),
+    add: (requestId) => void store.experiments.set(requestId, 'trial'),
     barsOf: async (requestIds, signal) => {
       const wanted = new Set(requestIds);
       const lastId = requestIds.at(-1);

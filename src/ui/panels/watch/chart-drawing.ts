@@ -133,7 +133,8 @@ export class ChartDrawing {
     // Drawn at once, because the cursor's place depends on the scale of the new data.
     chart.batch(() => {
       chart.setData(this.#scene.columns);
-      if (this.#fixed) chart.setScale('y', this.#fixed);
+      // A copy: a chart without values widens what it gets.
+      if (this.#fixed) chart.setScale('y', { ...this.#fixed });
     });
     this.#followCursor();
   };

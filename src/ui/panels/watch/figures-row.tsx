@@ -56,14 +56,17 @@ const FIGURES: readonly FigureProps[] = [
   },
 ];
 
-/** Before the first run, what the page is. */
-export function FiguresRow() {
+/** Before the first run, what the page is. @param isRecording Whether what is below was recorded. */
+export function FiguresRow({ isRecording = false }: { readonly isRecording?: boolean }) {
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
   if (!hasRun)
     return (
       <p className="figures-intro">
         A language model runs inside this browser. Every tab you open shares it, and their prompts run
-        together.
+        together.{' '}
+        <span className="note" style={{ visibility: isRecording ? 'visible' : 'hidden' }}>
+          Until you press Run, this is a recording.
+        </span>
       </p>
     );
   return (
@@ -81,10 +84,10 @@ export function FiguresRow() {
 /** Says when the figures were measured. */
 function FiguresTime() {
   const isNow = useServeView(isRunning);
-  const isTrial = useServeView(({ runs }) => latestRun(runs)?.isExperiment);
+  const what = useServeView(({ runs }) => latestRun(runs)?.experiment ?? 'run');
   return (
     <p className="figures-time row note" data-live={isNow}>
-      {isNow ? 'Now' : isTrial ? 'Last trial' : 'Last run'}
+      {isNow ? 'Now' : `Last ${what}`}
     </p>
   );
 }

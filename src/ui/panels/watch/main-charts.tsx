@@ -16,10 +16,11 @@ interface MainChartsProps {
   readonly emptyText?: string;
   /** The slots below have the times. */
   readonly hasSlots?: boolean;
+  readonly isRecording?: boolean;
 }
 
 /** Batch size and latency, side by side over one time axis. On a narrow screen, a strip that stays in view. */
-export function MainCharts({ emptyText, hasSlots = true }: MainChartsProps) {
+export function MainCharts({ emptyText, hasSlots = true, isRecording = false }: MainChartsProps) {
   const titleId = useId();
   const isUpstream = useIsUpstream();
   const title = isUpstream ? 'Tokens/s and latency' : 'Batch size and latency';
@@ -30,6 +31,7 @@ export function MainCharts({ emptyText, hasSlots = true }: MainChartsProps) {
     <section className="main-charts" aria-labelledby={titleId}>
       <h2 className="visually-hidden" id={titleId}>
         {title}
+        {isRecording && ' of a recording'}
       </h2>
       {heads.map((head) => (
         <LiveChart

@@ -16,13 +16,13 @@ function createView(run: Run | undefined) {
 
 describe('the figures', () => {
   it('are of the run: the peak so far, no step before it', () => {
-    const view = createView({ startedAtMs: 905, requestIds: [], isExperiment: false });
+    const view = createView({ startedAtMs: 905, requestIds: [] });
     expect(isRunning(view)).toBe(true);
     expect(figuresOf(view)).toMatchObject({ peakBatchSize: 5, ttftMs: undefined });
   });
 
   it('are of the last run while the engine is idle, computed once', () => {
-    const run = { startedAtMs: 905, endedAtMs: 980, requestIds: [], isExperiment: false };
+    const run = { startedAtMs: 905, endedAtMs: 980, requestIds: [] };
     const view = createView(run);
     expect(isRunning(view)).toBe(false);
     expect(figuresOf(view)).toMatchObject({ peakBatchSize: 5, itlMs: { p50: 10, p95: 10 } });

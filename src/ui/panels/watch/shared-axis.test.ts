@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { placeBars, xOf as xInSlots } from '../slots/slot-layout.ts';
 import { ChartHistory } from '../../state/chart-history.ts';
 import type { Run } from '../../state/run.ts';
-import { createBar } from '../../testing/test-support.ts';
+import { createBar, createRequest } from '../../testing/test-support.ts';
 import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
 import { toX, type Scene } from './chart-spec.ts';
 import { LATENCY_CHART } from './latency-chart.ts';
@@ -90,13 +90,10 @@ describe('the shared axis', () => {
     vi.stubGlobal('requestAnimationFrame', (callback: FrameRequestCallback) =>
       setTimeout(() => callback(performance.now()), 1),
     );
-    const run: Run = {
-      startedAtMs: performance.now() - 50,
-      endedAtMs: undefined,
-      requestIds: [],
-      isExperiment: false,
-    };
-    const view = { history: new ChartHistory(), runs: { prompts: run } };
+    const request = createRequest('a', { status: 'running' });
+    const run: Run = { startedAtMs: performance.now() - 50, requestIds: [request.id] };
+    const requests = new Map([[request.id, request]]);
+    const view = { history: new ChartHistory(), runs: { prompts: run }, requests };
     const ends: number[] = [];
     const drawn = Promise.withResolvers<undefined>();
     const draw = (): void => {

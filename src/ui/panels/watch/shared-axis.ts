@@ -61,7 +61,7 @@ class SharedAxis {
     };
   }
 
-  spanOf(view: Pick<RecordedView, 'history' | 'runs'>): TimeSpan {
+  spanOf(view: Pick<RecordedView, 'history' | 'runs' | 'requests'>): TimeSpan {
     const span = timeSpanOf(view, this.#nowMs);
     if (span.isLive) this.#timer ??= setTimeout(this.request, LIVE_MS);
     return span;

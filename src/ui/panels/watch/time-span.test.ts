@@ -3,13 +3,20 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { watchSettings } from './watch-settings.ts';
 import { ChartHistory } from '../../state/chart-history.ts';
 import type { Run } from '../../state/run.ts';
+import { createReport, createRequest, createStepRecord } from '../../testing/test-support.ts';
 import { pausedAxisOf, timeSpanOf } from './time-span.ts';
 
 function createRun(startedAtMs: number, endedAtMs?: number): Run {
-  return { startedAtMs, endedAtMs, requestIds: [], isExperiment: false };
+  return { startedAtMs, endedAtMs, requestIds: [REQUEST.id] };
 }
 
-const viewOf = (run: Run | undefined) => ({ history: new ChartHistory(), runs: { prompts: run } });
+const REQUEST = createRequest('a', { status: 'running' });
+
+const viewOf = (run: Run | undefined, request = REQUEST) => ({
+  history: new ChartHistory(),
+  runs: { prompts: run },
+  requests: new Map([[request.id, request]]),
+});
 
 function spanOf(run: Run | undefined, nowMs: number) {
   return timeSpanOf(viewOf(run), nowMs);
@@ -31,6 +38,13 @@ describe('the time axis', () => {
   it('shows the last run once it is over, all of it', () => {
     expect(spanOf(createRun(1000, 31_000), 90_000)).toMatchObject({ startMs: 1000, endMs: 31_000 });
     expect(spanOf(createRun(1000, 2500), 9000)).toMatchObject({ startMs: 1000, endMs: 2500, isLive: false });
+  });
+
+  it('stands still once all requests are over, also where the last step is still to be reported', () => {
+    const view = viewOf(createRun(1000), createRequest('a'));
+    view.history.slots.record(...createReport({ steps: [createStepRecord({ agoMs: 10 })] }, 1700));
+    for (const nowMs of [1800, 9000])
+      expect(timeSpanOf(view, nowMs)).toMatchObject({ endMs: 1690, untilMs: 1690, isLive: false });
   });
 
   it('has a least length, of which the run takes what it has', () => {

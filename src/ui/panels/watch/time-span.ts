@@ -1,5 +1,5 @@
 import { watchSettings, type PausedAxis, type Zoom } from './watch-settings.ts';
-import { latestRun, type Run } from '../../state/run.ts';
+import { isOver, latestRun, type Run } from '../../state/run.ts';
 import type { RecordedView } from '../../state/serve-store.ts';
 
 /** The span of the time axes, in ms on this tab's clock. All charts and the slots share it. */
@@ -14,12 +14,12 @@ export interface TimeSpan {
   readonly isLive: boolean;
 }
 
-/** The shortest axis: a run is longer than that before its first step is reported. */
+/** The shortest axis of a run that lasts: it is longer than that before its first step is reported. */
 const MIN_SPAN_MS = 250;
 /** The axis before the first run. */
 const EMPTY_SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 0, originMs: 0, isLive: false };
 
-type Shown = Pick<RecordedView, 'history' | 'runs'>;
+type Shown = Pick<RecordedView, 'history' | 'runs' | 'requests'>;
 
 /** The axis that a pause keeps from now on. After a run, time stands still at its end already. */
 export function pausedAxisOf(view: Shown, nowMs: number = performance.now()): PausedAxis {
@@ -48,19 +48,20 @@ export function wholeSpanOf(view: Shown, nowMs: number = performance.now()): Tim
   const originMs = run.startedAtMs;
   const isLive = !replay && !paused && lasts(run, view);
   const lastMs = replay ? (run.endedAtMs ?? originMs) : (paused?.endMs ?? endOf(run, view, nowMs));
-  const endMs = Math.max(lastMs, originMs + MIN_SPAN_MS);
+  const endMs = Math.max(lastMs, originMs + (isLive ? MIN_SPAN_MS : 1));
   const isWindow = isLive || (paused !== undefined && !replay);
   const startMs = isWindow ? Math.max(originMs, endMs - windowSeconds * 1000) : originMs;
   return { startMs, endMs, untilMs: replay?.atMs ?? lastMs, originMs, isLive };
 }
 
-function lasts({ endedAtMs }: Run, { history }: Pick<RecordedView, 'history'>): boolean {
-  return endedAtMs === undefined || history.slots.numLive > 0;
+/** A run whose last step isn't reported yet is over, too: its axis waits there. */
+function lasts(run: Run, view: Shown): boolean {
+  return run.endedAtMs === undefined && !isOver(run, view);
 }
 
-function endOf(run: Run, view: Pick<RecordedView, 'history'>, nowMs: number): number {
+function endOf(run: Run, view: Shown, nowMs: number): number {
   if (lasts(run, view)) return nowMs;
-  return Math.max(run.endedAtMs ?? run.startedAtMs, view.history.slots.lastEndedAtMs);
+  return run.endedAtMs ?? Math.max(run.startedAtMs, view.history.slots.steps.at(-1)?.endedAtMs ?? 0);
 }
 
 /** The moment whose values all charts and the slots show, in ms on this tab's clock; undefined for the newest. */

@@ -9,6 +9,8 @@ export interface Replay {
   /** How far it is, on this tab's clock. */
   readonly atMs: number;
   readonly isPlaying: boolean;
+  /** Plays by itself: it has no controls. */
+  readonly isUnattended?: boolean;
 }
 
 /** The axis at the time of a pause. A newer run doesn't replace it. */

@@ -8,7 +8,8 @@ import { moved, scaled, showAll, zoomTo, zoomWithin } from './zoom.ts';
 const WHOLE = { originMs: 1000, startMs: 1000, endMs: 3000, untilMs: 3000, isLive: false };
 const viewOf = (startedAtMs: number) => ({
   history: new ChartHistory(),
-  runs: { prompts: { startedAtMs, endedAtMs: startedAtMs + 2000, requestIds: [], isExperiment: false } },
+  requests: new Map(),
+  runs: { prompts: { startedAtMs, endedAtMs: startedAtMs + 2000, requestIds: [] } },
 });
 
 afterEach(() => watchSettings.setState(watchSettings.getInitialState(), true));

@@ -6,12 +6,13 @@ import { useComposer } from '../../state/composer/composer-context.ts';
 import { ComposePanel } from '../../panels/compose/compose-panel.tsx';
 import { afterPaint } from '../../browser/after-paint.ts';
 import { useLoadLab } from '../../panels/load/use-load-lab.tsx';
+import { useRecording } from '../../panels/recording/use-recording.ts';
 import { PolicyPanel } from '../../panels/policy/policy-panel.tsx';
 import { PanelBoundary, Part } from '../../parts/panel-boundary.tsx';
 import { RunPanel } from '../../panels/requests/run-panel.tsx';
 import { readPermalink } from '../../state/permalink.ts';
 import { SlotPanel } from '../../panels/slots/slot-panel.tsx';
-import { useIsUpstream } from '../../state/serve-context.ts';
+import { ServeContext, useIsUpstream, useServe } from '../../state/serve-context.ts';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { isFirstVisit } from '../../panels/tour/first-visit.ts';
 import '../../panels/tour/tour.css';
@@ -38,6 +39,8 @@ const TOUR_PLACE = (
 /** The prompt at the left, how it runs at the right. */
 export function TextView() {
   const isUpstream = useIsUpstream();
+  const context = useServe();
+  const recording = useRecording();
   const composer = useComposer();
   const lab = useLoadLab(TEXT_GENERATOR, readPermalink(location.hash).load !== undefined);
   const [hasTour] = useState(isFirstVisit);
@@ -57,10 +60,14 @@ export function TextView() {
         <Suspense fallback={TOUR_PLACE}>{hasTour && <Tour />}</Suspense>
       </div>
       <div className="stage">
-        <Part name="Figures" content={<FiguresRow />} />
-        <Part name="Charts" content={<MainCharts />} />
-        {!isUpstream && <Part name="K/V slots" content={<SlotPanel />} />}
-        <Part name="Texts" content={<RunPanel />} />
+        <Part name="Figures" content={<FiguresRow isRecording={recording !== undefined} />} />
+        <ServeContext value={recording ? { ...context, store: recording.store } : context}>
+          <Part name="Charts" content={<MainCharts isRecording={recording !== undefined} />} />
+          {!isUpstream && (
+            <Part name="K/V slots" content={<SlotPanel isRecording={recording !== undefined} />} />
+          )}
+        </ServeContext>
+        <Part name="Texts" content={<RunPanel recording={recording} />} />
         <Part name="More charts" content={<MoreCharts />} />
       </div>
       {!isUpstream && lab.drawer}
