@@ -114,6 +114,16 @@ describe('a run', () => {
     expect(page.runs.prompts).toMatchObject({ startedAtMs: 1002, requestIds: ['c'] });
   });
 
+  it('is another one where another tab begins it, which has a run of its own', () => {
+    const page = new Page();
+    page.at(0, submitted('a'), cancelled('a'));
+    page.receive(500, [ofOtherTab('x', 'running')]);
+    expect(page.runs.prompts?.requestIds).toEqual(['x']);
+    page.receive(600, [ofOtherTab('x', 'finished')]);
+    page.receive(800, [ofOtherTab('y', 'running')]);
+    expect(page.runs.prompts?.requestIds).toEqual(['x', 'y']);
+  });
+
   it('knows which requests are of other tabs, also when their rows are gone', () => {
     const page = new Page();
     page.at(0, submitted('own'));

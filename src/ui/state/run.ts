@@ -31,6 +31,8 @@ export type Experiment = 'trial' | 'check';
 
 /** Requests that follow one another this closely belong to the same run, ms. */
 const MAX_PAUSE_MS = 1000;
+/** Those of other tabs: a press there begins a run there, and here too. */
+const MAX_FOREIGN_PAUSE_MS = 250;
 
 /** A longer run, such as a job, counts only its newest half from then on: reading all of it would be slow. */
 const MAX_REQUESTS = 500;
@@ -124,7 +126,8 @@ export function isOtherRun({ runs }: WithRuns, { runs: previousRuns }: WithRuns)
 
 function withRequest(run: Run | undefined, fresh: Run): Run {
   const atMs = fresh.startedAtMs;
-  const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= MAX_PAUSE_MS;
+  const maxPauseMs = fresh.foreignIds?.size ? MAX_FOREIGN_PAUSE_MS : MAX_PAUSE_MS;
+  const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= maxPauseMs;
   const modelId = run?.modelId ?? fresh.modelId;
   if (!isClose || modelId !== fresh.modelId) return fresh;
   const requestIds = [...run.requestIds, ...fresh.requestIds];

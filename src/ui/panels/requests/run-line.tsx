@@ -1,22 +1,14 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 
 import type { RequestId } from '../../../client/index.ts';
+import { afterPaint } from '../../browser/after-paint.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Measured } from '../compare/compared-prompts.ts';
 import { SecondTabButton } from '../tour/second-tab-button.tsx';
 import { isActive } from '../../state/request-view.ts';
-import { latestRun, type Run } from '../../state/run.ts';
-import { stepsBetween, summarizeRun } from '../../state/run-summary.ts';
-import { timesOneAtATime } from '../../state/one-at-a-time.ts';
+import { latestRun } from '../../state/run.ts';
 import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
-import {
-  clearFinished,
-  recordedView,
-  showPrompts,
-  type RecordedView,
-  type ServeView,
-} from '../../state/serve-store.ts';
-import { describeOver, describeRunning } from './run-text.ts';
+import { clearFinished, recordedView, showPrompts, type ServeView } from '../../state/serve-store.ts';
 
 interface RunLineProps {
   readonly numCells: number;
@@ -80,46 +72,30 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
   );
 }
 
-/** Follows the store outside a selector, because the text depends on the clock. */
+/** Follows the store outside a selector, because the text depends on the clock. Before a run there is none, so it is loaded after the page. */
 function useRunText(measured: Measured | undefined): string {
   const { store } = useServe();
-  const describe = useMemo(() => createRunDescriber(measured), [measured]);
   const [text, setText] = useState('');
   useEffect(() => {
-    const update = (): void => setText(describe(recordedView(store)));
-    update();
-    return store.subscribe(update);
-  }, [store, describe]);
+    let unsubscribe: (() => void) | undefined;
+    let isGone = false;
+    const follow = async (): Promise<void> => {
+      await afterPaint();
+      const { createRunDescriber } = await import('./run-describer.ts');
+      if (isGone) return;
+      const describe = createRunDescriber(measured);
+      const update = (): void => setText(describe(recordedView(store)));
+      update();
+      unsubscribe = store.subscribe(update);
+    };
+    // The texts say most of it.
+    follow().catch(() => undefined);
+    return () => {
+      isGone = true;
+      unsubscribe?.();
+    };
+  }, [store, measured]);
   return text;
-}
-
-/** Summarizes a run that is over only where something about it has changed. */
-function createRunDescriber(measured: Measured | undefined) {
-  let known: { run: Run; revision: number; text: string } | undefined;
-  return (view: RecordedView): string => {
-    const run = view.runs.prompts;
-    if (!run) return '';
-    const { steps } = view.history.slots;
-    const ofRun = stepsBetween(steps, run.startedAtMs, run.endedAtMs ?? Infinity);
-    if (run.endedAtMs === undefined)
-      return describeRunning({ ...countRun(run, view), timesFaster: timesOneAtATime(view.status, ofRun) });
-    if (known?.run !== run || known.revision !== view.historyRevision) {
-      const text = describeOver(summarizeRun(run, view), timesOneAtATime(view.status, ofRun), measured);
-      known = { run, revision: view.historyRevision, text };
-    }
-    return known.text;
-  };
-}
-
-function countRun({ requestIds, foreignIds = new Set(), startedAtMs }: Run, { requests }: ServeView) {
-  const rows = requestIds.flatMap((id) => requests.get(id) ?? []);
-  return {
-    numRequests: requestIds.length,
-    numForeign: foreignIds.size,
-    numRunning: rows.filter(({ status }) => status === 'running').length,
-    numWaiting: rows.filter(({ status }) => status === 'waiting').length,
-    elapsedMs: performance.now() - startedAtMs,
-  };
 }
 
 function ownIds({ requests, runs }: ServeView): readonly RequestId[] {
