@@ -181,7 +181,7 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
     await startComparing(testing);
     const { page } = other;
     await expect(page.locator('.policy .policy-explanation')).toHaveText(
-      'A test in another tab runs off. Your choice applies when it ends.',
+      'A test or check in another tab runs off. Your choice applies when it ends.',
     );
     await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
     await page.getByRole('radio', { name: 'static' }).click();

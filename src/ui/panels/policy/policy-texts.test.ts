@@ -8,8 +8,8 @@ it('says what the choice does', () => {
 });
 
 it.each([
-  [true, 'A test runs static. Your choice applies when it ends.'],
-  [false, 'A test in another tab runs static. Your choice applies when it ends.'],
+  [true, 'A test or check runs static. Your choice applies when it ends.'],
+  [false, 'A test or check in another tab runs static. Your choice applies when it ends.'],
 ])('says whose load test hides the choice: of this tab is %s', (isOwn, text) => {
   const policy = { ...POLICY, policy: 'static' } as const;
   expect(explainPolicy(createStatus({ policy, override: { isOwn, basePolicy: POLICY } }), 'off')).toBe(text);

@@ -15,6 +15,6 @@ export function explainPolicy(
   chosen: PolicyName,
 ): string {
   if (!override) return POLICY_EXPLANATIONS[chosen];
-  const test = override.isOwn ? 'A test' : 'A test in another tab';
+  const test = override.isOwn ? 'A test or check' : 'A test or check in another tab';
   return `${test} runs ${policy.policy}. Your choice applies when it ends.`;
 }
