@@ -83,6 +83,8 @@ function AdapterKind({
 /** The runtime takes half of the cores, as hyper-threads share one. */
 function describeThreads(): string {
   if (!crossOriginIsolated) return 'One thread, because this page isn’t cross-origin isolated';
+  if (!('SharedArrayBuffer' in globalThis))
+    return 'One thread, because this browser has no SharedArrayBuffer';
   return `Half of the ${navigator.hardwareConcurrency} cores that the browser reports, at most 4 threads`;
 }
 

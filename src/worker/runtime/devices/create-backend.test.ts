@@ -12,6 +12,7 @@ interface Machine {
     | null
     | undefined;
   readonly isIsolated?: boolean;
+  readonly isShared?: boolean;
   readonly numCores?: number;
   readonly hasJspi?: boolean;
 }
@@ -20,7 +21,13 @@ const forever = (): Promise<never> => new Promise<never>(() => {});
 
 const LIMITS = new Proxy({}, { get: () => 1 });
 
-function pretend({ adapter, isIsolated = true, numCores = 8, hasJspi = true }: Machine): void {
+function pretend({
+  adapter,
+  isIsolated = true,
+  isShared = true,
+  numCores = 8,
+  hasJspi = true,
+}: Machine): void {
   const requestDevice = ({ requiredFeatures = [] }: GPUDeviceDescriptor) =>
     adapter?.isRefusing
       ? Promise.reject(new Error('no room'))
@@ -39,6 +46,8 @@ function pretend({ adapter, isIsolated = true, numCores = 8, hasJspi = true }: M
   const gpu = adapter === undefined ? undefined : { requestAdapter: () => Promise.resolve(offered) };
   vi.stubGlobal('navigator', { gpu, hardwareConcurrency: numCores });
   vi.stubGlobal('crossOriginIsolated', isIsolated);
+  vi.stubGlobal('SharedArrayBuffer', SharedArrayBuffer);
+  if (!isShared) Reflect.deleteProperty(globalThis, 'SharedArrayBuffer');
   vi.stubGlobal('WebAssembly', hasJspi ? { Suspending: Object } : {});
 }
 
@@ -74,6 +83,7 @@ describe('chooseDevice', () => {
     ],
     ['no WebGPU', {}, 'wasm-threads', 'has no navigator.gpu'],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', "isn't cross-origin isolated"],
+    ['a browser without shared memory', { isShared: false }, 'wasm', 'has no SharedArrayBuffer'],
     ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'has no navigator.gpu'],
   ] as const)(
     'takes the best that there is with %s, and says why no better one',

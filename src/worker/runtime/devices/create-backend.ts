@@ -58,6 +58,9 @@ const MAX_WASM_THREADS = 4;
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
     throw new RungUnavailableError("The CPU has one thread: this page isn't cross-origin isolated");
+  // WebKitGTK has none, isolated or not.
+  if (!('SharedArrayBuffer' in globalThis))
+    throw new RungUnavailableError('The CPU has one thread: this browser has no SharedArrayBuffer');
   return Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
 }
 
