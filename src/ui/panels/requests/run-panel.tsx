@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { useShallow } from 'zustand/shallow';
 
 import { Button } from '../../parts/button.tsx';
@@ -10,7 +10,6 @@ import { PanelBoundary } from '../../parts/panel-boundary.tsx';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { EarlierRequests } from './earlier-requests.tsx';
 import { followHighlights } from './highlight-cells.ts';
-import type { ShownRecording } from '../recording/recording.ts';
 import { RequestCell } from './request-cell.tsx';
 import { cellIds, countHidden } from './request-order.ts';
 import './requests.css';
@@ -32,13 +31,13 @@ interface Comparison {
 }
 
 /** The newest run and the requests before it; a recorded one before the first. */
-export function RunPanel({ recording }: { readonly recording: ShownRecording | undefined }) {
+export function RunPanel({ recorded }: { readonly recorded: ReactNode }) {
   return (
     <section className="run" aria-labelledby="requests-title" ref={followHighlights}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>
-      {recording ? <recording.Texts recording={recording} /> : <OwnRun />}
+      {recorded ?? <OwnRun />}
       <EarlierRequests />
     </section>
   );

@@ -67,7 +67,10 @@ export function TextView() {
             <Part name="K/V slots" content={<SlotPanel isRecording={recording !== undefined} />} />
           )}
         </ServeContext>
-        <Part name="Texts" content={<RunPanel recording={recording} />} />
+        <Part
+          name="Texts"
+          content={<RunPanel recorded={recording && <recording.Texts recording={recording} />} />}
+        />
         <Part name="More charts" content={<MoreCharts />} />
       </div>
       {!isUpstream && lab.drawer}
