@@ -8,6 +8,7 @@ const MAX_PRODUCTS = 2 ** 22;
 
 /** Queries that kernels compute together. */
 const TILE = 4;
+const LEAST_OF_TILE = 3;
 
 /** Where keys and values of a sequence lie, from its first token on. Strides in float32 values. */
 interface Sequence {
@@ -91,11 +92,16 @@ class Attention {
 
   *#split({ start, numTokens, position }: Span): Iterable<Queries> {
     const length = position + numTokens;
-    const [query] = this.#op.inputs;
+    const { isCausal, heads, inputs } = this.#op;
+    const [query] = inputs;
     const size = TILE * Math.max(1, Math.floor(MAX_PRODUCTS / (TILE * 2 * length * query.width)));
-    for (let first = 0; first < numTokens; first += size) {
-      const num = Math.min(size, numTokens - first);
-      yield { token: start + first, num, past: this.#op.isCausal ? position + first : length - num };
+    // One or two tokens of a head make no tile. The heads of a token that share keys may.
+    const areAlone = heads.numHeads >= LEAST_OF_TILE * heads.numKvHeads;
+    for (let first = 0, num = 0; first < numTokens; first += num) {
+      const rest = numTokens - first;
+      const whole = rest < TILE ? rest : rest - (rest % TILE);
+      num = areAlone && rest < LEAST_OF_TILE ? 1 : Math.min(size, whole);
+      yield { token: start + first, num, past: isCausal ? position + first : length - num };
     }
   }
 

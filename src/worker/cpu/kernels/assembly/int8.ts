@@ -1,6 +1,6 @@
 import { outputsOfBlock } from './cache';
 import { planeTotals } from './int8-planes';
-import { fourRows, wordTotals } from './int8-words';
+import { fourRows, twoRows, wordTotals } from './int8-words';
 import { gather, scatter } from './lanes';
 import { recordBytes } from './quantized-rows';
 
@@ -39,6 +39,21 @@ export function multiplyInt8(
           block,
           blockEnd,
         );
+    if (!ASC_FEATURE_RELAXED_SIMD && r + 2 === rows) {
+      twoRows(
+        quantized + <usize>r * rowBytes,
+        rowBytes,
+        codes,
+        scales,
+        bias,
+        out + <usize>r * outBytes,
+        outBytes,
+        inputs,
+        block,
+        blockEnd,
+      );
+      r = rows;
+    }
     for (; r < rows; r++)
       oneRow(
         quantized + <usize>r * rowBytes,
