@@ -28,10 +28,17 @@ it('are shared out before two sizes were measured, so that guesses may begin', (
   expect(costsOf([[8, 90]]).of(8)).toEqual({ stepMs: 90, tokenMs: 10 });
 });
 
-it('are never below 0, whatever noise there is', () => {
+it('are never 0 for a further token, whatever noise there is', () => {
   const costs = costsOf([
     [1, 30],
     [2, 10],
   ]);
-  expect(costs.of(9)).toEqual({ stepMs: 20, tokenMs: 0 });
+  expect(costs.of(9)).toEqual({ stepMs: 27.5, tokenMs: 1 });
+});
+
+it('forget a size that was not measured for long: the machine may be busier since', () => {
+  const busier = (numSteps: number) =>
+    costsOf([[9, 26], ...Array.from({ length: numSteps }, () => [1, 100] as const)]).of(1);
+  expect(busier(99).tokenMs).toBeLessThan(20);
+  expect(busier(100)).toEqual({ stepMs: 100, tokenMs: 50 });
 });
