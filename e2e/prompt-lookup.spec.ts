@@ -1,4 +1,4 @@
-import type { GenerationOptions } from '../src/protocol/generation.ts';
+import type { GenerationOptions, JsonSchema } from '../src/protocol/generation.ts';
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { loadModel, test } from './support/hub-test.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
@@ -9,10 +9,19 @@ const NUM_REQUESTS = IS_WHOLE ? 500 : 60;
 /** Sent by two tabs at random moments. In the middle of each group, the tab that leads crashes. */
 const NUM_IN_GROUP = IS_WHOLE ? 100 : 60;
 
-const SHAPE = {
-  type: 'object',
-  properties: { a: { type: 'array', items: { type: 'integer' }, maxItems: 9 } },
-};
+/** Of the second, most tokens are forced, and of its text only those that a guess may have. */
+const SHAPES: readonly JsonSchema[] = [
+  { type: 'object', properties: { a: { type: 'array', items: { type: 'integer' }, maxItems: 9 } } },
+  {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { title: { type: 'string', pattern: '^[a-m]*$' }, isNew: { type: 'boolean' } },
+      required: ['title', 'isNew'],
+    },
+    minItems: 3,
+  },
+];
 
 test(
   `${NUM_REQUESTS} requests have the same texts with prompt lookup as without, through shapes, penalties, joins and hand-overs`,
@@ -79,8 +88,8 @@ function requestOf(random: () => number): TextRequest {
     repetitionPenalty: one(1, 1, 1.1) ?? 1,
     ...(random() < 0.3 && { logprobs: 2 }),
     ...(random() < 0.2 && { stop: one('e', 'aa', ' x') ?? '' }),
-    ...(random() < 0.2
-      ? { responseFormat: { type: 'json_schema', schema: SHAPE } as const }
+    ...(random() < 0.4
+      ? { responseFormat: { type: 'json_schema', schema: one(...SHAPES) ?? true } as const }
       : { ignoreEos: random() < 0.5 }),
   };
   return { prompt: `${beginning} ${Math.floor(random() * 9)} `, options };

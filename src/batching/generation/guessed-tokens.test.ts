@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StepEvent } from './events.ts';
-import type { TokenConstraint } from './request.ts';
+import { allowToken, emptyMask } from '../sampling/token-mask.ts';
+import { GREEDY, type Lookahead, type TokenConstraint } from './request.ts';
 import {
   createEngine,
   EOS,
@@ -117,6 +118,46 @@ describe('a text that repeats itself', () => {
     await settle();
     expect(listener.of('started')[1]).toMatchObject({ numReusedTokens: 43 });
     expect(runner.violations).toEqual([]);
+  });
+});
+
+/** Forces these tokens from the first one on. */
+function forcing(tokenIds: readonly number[]): TokenConstraint {
+  let numAccepted = 0;
+  const aheadAt = (index: number): Lookahead => {
+    const forced = tokenIds[index];
+    const mask = emptyMask(5001);
+    if (forced === undefined) mask.fill(-1);
+    else allowToken(mask, forced);
+    return { forced, mask, after: () => aheadAt(index + 1) };
+  };
+  const accept = (): boolean => {
+    numAccepted += 1;
+    return false;
+  };
+  const forced = () => tokenIds.slice(numAccepted);
+  return { accept, mask: () => aheadAt(numAccepted).mask, forced, ahead: () => aheadAt(numAccepted) };
+}
+
+const tokenIdsOf = (length: number): number[] => Array.from({ length }, (_, index) => 50 + index);
+
+describe('forced tokens', () => {
+  it.each([undefined, 0])('take one step together, with %s logprobs', async (logprobs) => {
+    const sampling = { ...GREEDY, logprobs };
+    const { tokenIds, steps, runner } = await run({
+      maxNewTokens: 9,
+      sampling,
+      constraint: forcing(tokenIdsOf(6)),
+    });
+    expect(tokenIds.slice(0, 6)).toEqual(tokenIdsOf(6));
+    expect(steps().slice(0, 3)).toEqual(['prefill a 0+4 @0 last', 'decode a+5', 'decode a']);
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('take a pass without samples where they are more than a step checks', async () => {
+    const { tokenIds, steps } = await run({ maxNewTokens: 22, constraint: forcing(tokenIdsOf(20)) });
+    expect(tokenIds.slice(0, 20)).toEqual(tokenIdsOf(20));
+    expect(steps().slice(0, 2)).toEqual(['prefill a 0+4 @0 last', 'prefill a 4+20 @0 of 0 last']);
   });
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Guesses } from './guesses.ts';
 import { Sequence } from './sequence.ts';
-import { createRequest, ScriptedConstraint, type RequestOverrides } from './test-support.ts';
+import { allowToken, emptyMask, isAllowed } from '../sampling/token-mask.ts';
+import type { Lookahead, TokenConstraint } from './request.ts';
+import { createRequest, type RequestOverrides } from './test-support.ts';
 
 /** Ends as it begins, and has found its last 12 tokens there: so it is almost sure of what comes. */
 const REPEATED = [
@@ -31,13 +33,14 @@ function guessesAt(tokenMs: number, maxTokens = 100): Guesses {
 
 function numGuessed(guesses: Guesses, ...sequences: readonly Sequence[]): number[] {
   const chosen = guesses.choose(sequences, 1000);
-  return sequences.map((sequence) => chosen.get(sequence)?.length ?? 0);
+  return sequences.map((sequence) => chosen.get(sequence)?.guessedTokenIds?.length ?? 0);
 }
 
 describe('a step', () => {
   it('checks the tokens that stood there before', () => {
     const sequence = sequenceOf();
-    expect(guessesAt(0).choose([sequence], 1000).get(sequence)?.slice(0, 3)).toEqual([115, 116, 117]);
+    const { guessedTokenIds } = guessesAt(0).choose([sequence], 1000).get(sequence) ?? {};
+    expect(guessedTokenIds?.slice(0, 3)).toEqual([115, 116, 117]);
   });
 
   it('checks fewer the more they cost, and none that cost as much as a step', () => {
@@ -69,8 +72,62 @@ describe('a step', () => {
     expect(numGuessed(guessesAt(0), sequenceOf({ maxNewTokens: FOUND.length + 1 }))).toEqual([0]);
   });
 
-  it('checks none behind a mask, which hangs on each token', () => {
-    expect(numGuessed(guessesAt(0), sequenceOf({ constraint: new ScriptedConstraint() }))).toEqual([0]);
-    expect(numGuessed(guessesAt(0), sequenceOf({ constraint: { accept: () => false } }))).toEqual([15]);
+  it('checks none behind a mask of which it knows no more than the next token', () => {
+    const open: TokenConstraint = { accept: () => false };
+    const blind = { ...open, mask: () => emptyMask(1000).fill(-1) };
+    expect(numGuessed(guessesAt(0), sequenceOf({ constraint: blind }))).toEqual([0]);
+    expect(numGuessed(guessesAt(0), sequenceOf({ constraint: open }))).toEqual([15]);
+  });
+});
+
+/** Allows these tokens alone, each list in its place; a list of one forces it. Behind them, none. */
+function allowing(...places: readonly (readonly number[])[]): TokenConstraint {
+  const aheadAt = (index: number): Lookahead | undefined => {
+    const allowed = places[index];
+    if (!allowed) return undefined;
+    const mask = emptyMask(1000);
+    for (const tokenId of allowed) allowToken(mask, tokenId);
+    const forced = allowed.length === 1 ? allowed[0] : undefined;
+    return { mask, forced, after: () => aheadAt(index + 1) };
+  };
+  return { accept: () => false, mask: () => aheadAt(0)?.mask, ahead: () => aheadAt(0) };
+}
+
+/** A sequence that has nothing to repeat. */
+const FRESH = { promptTokenIds: [1, 2, 3, 4], resumedTokenIds: [] };
+
+function guessedOf(tokenMs: number, constraint: TokenConstraint, overrides?: RequestOverrides) {
+  const sequence = sequenceOf({ constraint, ...overrides });
+  return guessesAt(tokenMs).choose([sequence], 1000).get(sequence)?.guessedTokenIds ?? [];
+}
+
+describe('behind a mask, a step', () => {
+  it('checks the tokens that it forces, however dear', () => {
+    const forcing = allowing([7], [8], [9], [5, 6], [5]);
+    expect(guessedOf(0, forcing, FRESH)).toEqual([7, 8, 9]);
+    expect(guessedOf(9, forcing, FRESH)).toEqual([7, 8, 9]);
+    expect(guessedOf(10, forcing, FRESH)).toEqual([]);
+  });
+
+  it('checks repeated tokens up to one that it forbids', () => {
+    expect(guessedOf(0, allowing([1, 115], [2, 116], [3, 4], [5, 118]))).toEqual([115, 116]);
+  });
+
+  it('goes the way of forced tokens, and behind them on with repeated ones where these are the same', () => {
+    expect(guessedOf(0, allowing([1, 115], [116], [2, 117], [3, 4]))).toEqual([115, 116, 117]);
+    expect(guessedOf(0, allowing([1, 115], [7], [2, 117], [3, 4]))).toEqual([115, 7]);
+  });
+
+  it('checks no token with which the text ends, since nothing is sampled behind it', () => {
+    expect(guessedOf(0, allowing([7], [8]), FRESH)).toEqual([7]);
+  });
+
+  it('has the mask behind each guess', () => {
+    const sequence = sequenceOf({ ...FRESH, constraint: allowing([7], [8], [5, 6]) });
+    const { guessedMasks = [] } = guessesAt(0).choose([sequence], 1000).get(sequence) ?? {};
+    const allowed = guessedMasks.map((mask) =>
+      [5, 6, 7, 8].filter((tokenId) => mask && isAllowed(mask, tokenId)),
+    );
+    expect(allowed).toEqual([[8], [5, 6]]);
   });
 });

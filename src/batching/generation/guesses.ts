@@ -1,16 +1,13 @@
-import { StepCosts } from './step-costs.ts';
+import { isAllowed, type TokenMask } from '../sampling/token-mask.ts';
+import type { StepRow } from './model-runner.ts';
+import type { Lookahead } from './request.ts';
 import { finalLengthOf, type Sequence } from './sequence.ts';
+import { StepCosts } from './step-costs.ts';
 
 /** Tokens that are guessed at once for a sequence. Later ones are rarely right, and never cheaper. */
-const MOST_GUESSES = 15;
+export const MOST_GUESSES = 15;
 
-/** A guess that may be made, behind those before it. */
-interface Candidate {
-  readonly sequence: Sequence;
-  readonly tokenId: number;
-  /** That it and those before it are right. */
-  readonly probability: number;
-}
+type Guessed = Pick<StepRow, 'guessedTokenIds' | 'guessedMasks'>;
 
 /**
  * Chooses which guesses a decode step checks: those that bring more tokens for their time than the step does without them. So where
@@ -31,36 +28,81 @@ export class Guesses {
   }
 
   /** The guesses of these sequences, which decode together. */
-  choose(sequences: readonly Sequence[], contextLength: number): ReadonlyMap<Sequence, readonly number[]> {
-    const chosen = new Map<Sequence, number[]>();
-    if (this.#maxTokens === 0 || sequences.length === 0) return chosen;
-    const candidates = sequences
-      .flatMap((sequence) => candidatesOf(sequence, contextLength))
-      .toSorted((a, b) => b.probability - a.probability)
-      .slice(0, this.#maxTokens);
+  choose(sequences: readonly Sequence[], contextLength: number): ReadonlyMap<Sequence, Guessed> {
+    const chosen = new Map<Sequence, Guessed>();
+    if (this.#maxTokens === 0) return chosen;
+    const texts = sequences.map((sequence) => new GuessedText(sequence, contextLength));
     const { stepMs, tokenMs } = this.#costs.of(sequences.length);
     let expected = sequences.length;
     let ms = stepMs;
-    for (const { sequence, tokenId, probability } of candidates) {
-      if (probability * ms <= tokenMs * expected) break;
+    let numTokens = 0;
+    while (numTokens < this.#maxTokens) {
+      const surest = surestOf(texts);
+      if (!surest || surest.probability * ms <= tokenMs * expected) break;
+      const { sequence, probability } = surest;
+      if (!surest.take()) continue;
+      chosen.set(sequence, surest);
+      numTokens += 1;
       expected += probability;
       ms += tokenMs;
-      const guesses = chosen.get(sequence);
-      if (guesses) guesses.push(tokenId);
-      else chosen.set(sequence, [tokenId]);
     }
     return chosen;
   }
 }
 
-/** In order: a guess is never likelier than the one before it. */
-function candidatesOf(sequence: Sequence, contextLength: number): readonly Candidate[] {
-  const { request, tokens, lookup } = sequence;
-  // Which tokens a mask allows is known once the token before is.
-  if (request.constraint?.mask) return [];
-  const room = finalLengthOf(request, contextLength) - tokens.length - 1;
-  const { hitRate } = lookup;
-  return lookup
-    .guess(Math.max(0, Math.min(MOST_GUESSES, room)))
-    .map((tokenId, index) => ({ sequence, tokenId, probability: hitRate ** (index + 1) }));
+function surestOf(texts: readonly GuessedText[]): GuessedText | undefined {
+  const [first, ...others] = texts;
+  return others.reduce((best, text) => (best && text.probability > best.probability ? text : best), first);
+}
+
+/** How a sequence may go on: with the tokens that its constraint forces, and else with those that followed the same tokens before. */
+class GuessedText implements Guessed {
+  readonly sequence: Sequence;
+  readonly guessedTokenIds: number[] = [];
+  readonly guessedMasks: (TokenMask | undefined)[] = [];
+  /** That the next guess and those before it are right; 0 if there is none. */
+  probability = 1;
+  readonly #room: number;
+  /** None from where the constraint forces the text to go another way. */
+  #repeated: readonly number[];
+  #ahead: Lookahead | undefined;
+  #next = 0;
+
+  constructor(sequence: Sequence, contextLength: number) {
+    const { request, tokens, lookup } = sequence;
+    this.sequence = sequence;
+    this.#ahead = request.constraint?.ahead?.();
+    const isBlind = request.constraint?.mask && !this.#ahead;
+    const room = isBlind ? 0 : finalLengthOf(request, contextLength) - tokens.length - 1;
+    this.#room = Math.max(0, Math.min(MOST_GUESSES, room));
+    this.#repeated = lookup.guess(this.#room);
+    this.#findNext();
+  }
+
+  /** Makes the next guess. Returns false, with no guess from here on, if none can be checked behind it. */
+  take(): boolean {
+    const ahead = this.#ahead?.after(this.#next);
+    if (this.#ahead && !ahead) {
+      this.probability = 0;
+      return false;
+    }
+    this.guessedTokenIds.push(this.#next);
+    this.guessedMasks.push(ahead?.mask);
+    this.#ahead = ahead;
+    this.#findNext();
+    return true;
+  }
+
+  #findNext(): void {
+    const { length } = this.guessedTokenIds;
+    const { forced, mask } = this.#ahead ?? {};
+    if (forced !== undefined && forced !== this.#repeated[length]) this.#repeated = [];
+    const next = forced ?? this.#repeated[length];
+    if (next === undefined || length === this.#room || (mask && !isAllowed(mask, next))) {
+      this.probability = 0;
+      return;
+    }
+    this.#next = next;
+    if (forced === undefined) this.probability *= this.sequence.lookup.hitRate;
+  }
 }

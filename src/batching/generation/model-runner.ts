@@ -16,9 +16,11 @@ export interface StepRow {
   readonly tokenIds: readonly number[];
   /**
    * Tokens of a decode step that may follow `tokenIds`: fed in too, each for a further sample where the one before is as guessed.
-   * Left out where none is guessed. A row with a mask has none.
+   * Left out where none is guessed.
    */
   readonly guessedTokenIds?: readonly number[];
+  /** The tokens that may be sampled behind each of these; undefined, or left out, for all. */
+  readonly guessedMasks?: readonly (TokenMask | undefined)[];
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
   readonly sampling: SamplingParams;

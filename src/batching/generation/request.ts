@@ -23,6 +23,18 @@ export interface TokenConstraint {
   readonly mask?: () => TokenMask | undefined;
   /** The only tokens that can come next, in order: several are computed in one pass. The mask allows the first alone. */
   readonly forced?: () => readonly number[];
+  /** Looks ahead of the text. Left out, or undefined, where no token but the next one can be known to be allowed. */
+  readonly ahead?: () => Lookahead | undefined;
+}
+
+/** A place in the text of a constraint: its end, or behind tokens that are guessed to follow. */
+export interface Lookahead {
+  /** The tokens that may come next; undefined for all. */
+  readonly mask: TokenMask | undefined;
+  /** The only one of them; undefined if there are several, or it isn't known to be the only one. */
+  readonly forced: number | undefined;
+  /** Behind a token that may come next. Undefined where the text ends with it, or takes long to follow. */
+  readonly after: (tokenId: number) => Lookahead | undefined;
 }
 
 /** One prompt to be continued, once. Options that are left out are off. */

@@ -1,5 +1,5 @@
 import type { Admission } from './admission.ts';
-import { Guesses } from './guesses.ts';
+import { Guesses, MOST_GUESSES } from './guesses.ts';
 import type { KvPlanner } from './kv-planner.ts';
 import {
   numStepTokensOf,
@@ -23,8 +23,8 @@ export interface StepLimits {
   readonly maxGuessedTokens: number;
 }
 
-/** One token takes a step in any case. */
-const FEWEST_JUMPED_TOKENS = 2;
+/** One token takes a step in any case. Where guesses are checked, a step takes as many as it may check of a sequence. */
+const FEWEST_JUMPED_TOKENS = { plain: 2, besideGuesses: MOST_GUESSES + 1 };
 
 /** Composes the next step: which rows it has, and what is copied before it. */
 export class StepPlanner {
@@ -123,7 +123,9 @@ export class StepPlanner {
 
   /** Each row that jumps takes a pass of its own, in which the others wait. */
   #isWorthJumping(numTokens: number): boolean {
-    return numTokens >= Math.max(FEWEST_JUMPED_TOKENS, this.#state.numRunning);
+    const { policy, numRunning } = this.#state;
+    const isGuessing = policy.promptLookup && this.#limits.maxGuessedTokens > 0;
+    return numTokens >= Math.max(FEWEST_JUMPED_TOKENS[isGuessing ? 'besideGuesses' : 'plain'], numRunning);
   }
 
   /** Computes the tokens that a sequence has jumped over, behind its K/V; undefined if none has. */
@@ -225,7 +227,7 @@ export class StepPlanner {
     const guesses = this.#guesses.choose(policy.promptLookup ? decoding : [], limits.contextLength);
     const rows = decoding
       .toSorted((a, b) => a.slot - b.slot)
-      .map((sequence) => withGuesses(rowOf(sequence, 1), guesses.get(sequence)));
+      .map((sequence) => ({ ...rowOf(sequence, 1), ...guesses.get(sequence) }));
     const length = Math.max(...rows.map((row) => row.startPosition + numTokensOf(row)));
     return { kind: 'decode', isBehind: false, kvShape: this.#kv.reserve({ length }), transfers, rows };
   }
@@ -270,8 +272,4 @@ function rowOf(sequence: Sequence, budget: number): StepRow {
     ...(mask && { mask }),
     ...(scoring && { scoring }),
   };
-}
-
-function withGuesses(row: StepRow, guessedTokenIds: readonly number[] | undefined): StepRow {
-  return guessedTokenIds ? { ...row, guessedTokenIds } : row;
 }

@@ -16,7 +16,7 @@ import type {
 import type { SamplingParams } from '../options/sampling-options.ts';
 import { allowToken, emptyMask, isAllowed, type TokenMask } from '../sampling/token-mask.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.ts';
+import { GREEDY, type GenerationRequest, type Lookahead, type TokenConstraint } from './request.ts';
 import type { ClientId, RequestId } from '../base/ids.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
@@ -183,12 +183,16 @@ export class ScriptedConstraint implements TokenConstraint {
   }
 
   accept(tokenId: number): Promise<boolean> {
+    return Promise.resolve(this.#add(tokenId));
+  }
+
+  #add(tokenId: number): boolean {
     this.#state = (Math.imul(this.#state, 31) + tokenId) >>> 0;
     this.#forced =
       this.#forced.length > 0 || this.#state % 3 > 0
         ? this.#forced.slice(1)
         : Array.from({ length: this.#state % 8 }, (_, index) => 1 + ((this.#state + index) % 5000));
-    return Promise.resolve(this.#forced.length === 0 && tokenId % 11 === 0);
+    return this.#forced.length === 0 && tokenId % 11 === 0;
   }
 
   mask(): TokenMask {
@@ -201,6 +205,16 @@ export class ScriptedConstraint implements TokenConstraint {
 
   forced(): readonly number[] {
     return this.#forced;
+  }
+
+  ahead(): Lookahead {
+    const after = (tokenId: number): Lookahead | undefined => {
+      const next = new ScriptedConstraint();
+      next.#state = this.#state;
+      next.#forced = this.#forced;
+      return next.#add(tokenId) ? undefined : next.ahead();
+    };
+    return { mask: this.mask(), forced: this.#forced[0], after };
   }
 }
 
@@ -413,15 +427,14 @@ export class ScriptedRunner implements ModelRunner {
       this.#check(fed.length === 1, `${row.requestId} decodes ${fed.length} tokens`);
       this.#check(!isBehind || row.tokenIds.length === 0, `${row.requestId} knows a token too early`);
       history.push(...fed);
-      const { guessedTokenIds = [] } = row;
-      this.#check(guessedTokenIds.length === 0 || !masks[index], `${row.requestId} guesses behind a mask`);
+      const { guessedTokenIds = [], guessedMasks = [] } = row;
       // Wrong guesses leave their K/V behind.
       this.#write(row.slot, [...history, ...guessedTokenIds]);
       const sampled = [this.#next(history, masks[index])];
-      for (const guess of guessedTokenIds) {
+      for (const [place, guess] of guessedTokenIds.entries()) {
         if (sampled.at(-1) !== guess) break;
         history.push(guess);
-        sampled.push(this.#next(history, undefined));
+        sampled.push(this.#next(history, guessedMasks[place]));
       }
       return sampled;
     });

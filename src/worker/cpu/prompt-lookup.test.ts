@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
-import { GREEDY } from '../../batching/generation/request.ts';
+import { GREEDY, type Lookahead, type TokenConstraint } from '../../batching/generation/request.ts';
+import { allowToken, emptyMask } from '../../batching/sampling/token-mask.ts';
 import { checkpointWeights } from '../models/checkpoint/convert-weights.ts';
 import { layOut } from '../models/checkpoint/packed-weights.ts';
 import { readModel } from '../models/families/families.ts';
@@ -44,17 +45,39 @@ const SAMPLINGS = [
   { repetitionPenalty: 1.05, temperature: 0.5, seed: 5 },
 ];
 
+/** Behind a token that 5 divides, only 7, 8, 9 and 10 may come, in order. Elsewhere none that 3 divides may. */
+function placeBefore(forced: readonly number[] = []): Lookahead {
+  const [next] = forced;
+  const mask = emptyMask(VOCAB_SIZE);
+  for (let id = 0; id < VOCAB_SIZE; id += 1)
+    if (next === undefined ? id % 3 > 0 : id === next) allowToken(mask, id);
+  const after = (tokenId: number): Lookahead =>
+    placeBefore(next === undefined && tokenId % 5 === 0 ? [7, 8, 9, 10] : forced.slice(1));
+  return { mask, forced: next, after };
+}
+
+function createShape(): TokenConstraint {
+  let place = placeBefore();
+  const accept = (tokenId: number): boolean => {
+    place = place.after(tokenId) ?? place;
+    return false;
+  };
+  return { accept, mask: () => place.mask, ahead: () => place };
+}
+
 /** With logprobs, so that bits are compared and not tokens alone. */
-const REQUESTS = [2, 5, 12, 40, 23, 3, 61, 9].map((length, i) =>
-  hybridRequest('abcdefgh'.charAt(i), promptOf(i + 1, length), {
-    maxNewTokens: 40 + i,
-    sampling: { ...GREEDY, logprobs: 0, ...SAMPLINGS[i % SAMPLINGS.length] },
-  }),
-);
+const createRequests = () =>
+  [2, 5, 12, 40, 23, 3, 61, 9, 2, 7, 12, 40].map((length, i) =>
+    hybridRequest('abcdefghijkl'.charAt(i), promptOf(i + 1, length), {
+      maxNewTokens: 40 + i,
+      sampling: { ...GREEDY, logprobs: 0, ...SAMPLINGS[i % SAMPLINGS.length] },
+      ...(i > 7 && { constraint: createShape() }),
+    }),
+  );
 
 async function run(policy: Partial<BatchingPolicy>) {
   const engine = new HybridEngine(policy, await CpuBackend.create(packed));
-  const texts = await engine.run(...REQUESTS);
+  const texts = await engine.run(...createRequests());
   return { texts, numSteps: engine.steps.filter(({ kind }) => kind === 'decode').length };
 }
 

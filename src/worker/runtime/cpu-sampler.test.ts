@@ -66,6 +66,13 @@ it('draws with the randomness of each position, as steps of one token do', () =>
   }
 });
 
+it('samples behind each guess what its mask allows', () => {
+  const row = { ...rowOf(1, [2, 4]), guessedMasks: [Uint32Array.of(0b1010000), Uint32Array.of(0b10000001)] };
+  expect(sample([row])).toEqual([[2, 4, 0]]);
+  expect(sample([{ ...row, mask: Uint32Array.of(0b1000) }])).toEqual([[3]]);
+  expect(sample([rowOf(1, [2, 4])])).toEqual([[2, 3]]);
+});
+
 it('counts the tokens of the step for the penalties of those behind them', () => {
   const sampling = { presencePenalty: 0.5, frequencyPenalty: 0.5 };
   const tokenCounts = new Map([

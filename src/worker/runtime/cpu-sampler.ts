@@ -1,5 +1,6 @@
 import { isAdjusting } from '../../batching/sampling/adjust-logits.ts';
 import { createSampler, type SampledToken } from '../../batching/sampling/sampling.ts';
+import type { TokenMask } from '../../batching/sampling/token-mask.ts';
 import type { SampledRow, SampleOutput } from './model-backend.ts';
 
 /** The logits [vocabSize] of a pass, in the order of `ModelBackend.readLogits`. */
@@ -10,11 +11,11 @@ export function createCpuSampler(vocabSize: number) {
   const sampleToken = createSampler(vocabSize);
 
   const sampleRow = (row: SampledRow, logitsAt: LogitsAt) => {
-    const { sampling: params, startPosition, tokenIds, mask, guessedTokenIds = [] } = row;
+    const { sampling: params, startPosition, tokenIds, guessedTokenIds = [], guessedMasks = [] } = row;
     // Only penalties read them. The tokens of this step count for those behind them.
     const counts = guessedTokenIds.length > 0 && isAdjusting(params) ? new Map(row.tokenCounts) : undefined;
     const tokenCounts = counts ?? row.tokenCounts;
-    const sampleAt = (index: number): SampledToken | Error => {
+    const sampleAt = (index: number, mask: TokenMask | undefined): SampledToken | Error => {
       const position = startPosition + tokenIds.length + index;
       try {
         return sampleToken(logitsAt(index), { params, position, tokenCounts, mask });
@@ -22,13 +23,13 @@ export function createCpuSampler(vocabSize: number) {
         return error instanceof Error ? error : new Error(String(error));
       }
     };
-    const sample = sampleAt(0);
+    const sample = sampleAt(0, row.mask);
     const further: SampledToken[] = [];
     let newest = sample;
     for (const [index, guess] of guessedTokenIds.entries()) {
       if (newest instanceof Error || newest.tokenId !== guess) break;
       counts?.set(guess, (counts.get(guess) ?? 0) + 1);
-      newest = sampleAt(index + 1);
+      newest = sampleAt(index + 1, guessedMasks[index]);
       // An error is found again by the step that begins here.
       if (!(newest instanceof Error)) further.push(newest);
     }

@@ -46,19 +46,24 @@ describe('the constraint of a choice', () => {
     expect(allowed()).toEqual(
       Array.from({ length: 40 }, (_, id) => id).filter((id) => id !== 0 && id !== 33),
     );
+    const ahead = constraint.ahead?.()?.after(6);
+    expect([ahead?.mask, ahead?.after(7)?.mask]).toEqual([constraint.mask?.(), undefined]);
     for (const tokenId of [6, 7]) void constraint.accept(tokenId);
     expect(allowed()).toHaveLength(40);
   });
 
-  it('ends where its shape or a stop string ends it, and has the mask and the forced tokens of the shape', async () => {
+  it('ends where its shape or a stop string ends it, and has all that the shape knows of what may follow', async () => {
     const mask = Uint32Array.of(1, 0);
+    const ahead = { mask, forced: 4, after: () => undefined };
     const shape: TokenConstraint = {
       accept: (tokenId) => Promise.resolve(tokenId === 9),
       mask: () => mask,
       forced: () => [4, 5],
+      ahead: () => ahead,
     };
     const constraint = constraintOf(createChoice(['b']), 0, TOKENS, shape);
-    expect([constraint.mask?.(), constraint.forced?.()]).toEqual([mask, [4, 5]]);
+    const { mask: allowed, forced, ahead: look } = constraint;
+    expect([allowed?.(), forced?.(), look?.()]).toEqual([mask, [4, 5], ahead]);
     const accepted = [3, 9, 1].map(async (tokenId) => constraint.accept(tokenId));
     expect(await Promise.all(accepted)).toEqual([false, true, true]);
   });

@@ -1,4 +1,4 @@
-import type { TokenConstraint } from '../../batching/generation/request.ts';
+import type { Lookahead, TokenConstraint } from '../../batching/generation/request.ts';
 import { emptyMask, forbidToken } from '../../batching/sampling/token-mask.ts';
 import type { Choice } from './choice.ts';
 
@@ -28,10 +28,17 @@ export function constraintOf(
       },
       mask: () => shape.mask?.(),
       forced: () => shape.forced?.() ?? [],
+      ahead: () => shape.ahead?.(),
     };
   }
   if (minTokens === 0) return { accept: push };
   const mask = emptyMask(vocabSize).fill(0xffff_ffff);
   for (const tokenId of endTokenIds) forbidToken(mask, tokenId);
-  return { accept: push, mask: () => (choice.numTokens < minTokens ? mask : undefined) };
+  const aheadAt = (numTokens: number): Lookahead => ({
+    mask: numTokens < minTokens ? mask : undefined,
+    forced: undefined,
+    after: () => aheadAt(numTokens + 1),
+  });
+  const ahead = (): Lookahead => aheadAt(choice.numTokens);
+  return { accept: push, mask: () => ahead().mask, ahead };
 }

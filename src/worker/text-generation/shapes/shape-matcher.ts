@@ -1,6 +1,6 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import { prefixOf, type ResponseFormat } from '../../../batching/options/response-format.ts';
-import type { TokenConstraint } from '../../../batching/generation/request.ts';
+import type { Lookahead, TokenConstraint } from '../../../batching/generation/request.ts';
 import { allowToken, emptyMask, type TokenMask } from '../../../batching/sampling/token-mask.ts';
 import { inTurns, paced, type Work } from './pace.ts';
 import type { CompiledShape } from './shape-compiler.ts';
@@ -19,13 +19,24 @@ const AT_ONCE_MS = 1;
 /** Ways that are kept for one text: some 500 MB. */
 const MAX_WAYS_KEPT = 10_000_000;
 
+/** Behind some tokens of a text. */
+interface Reached {
+  readonly state: State;
+  readonly forced: readonly number[];
+}
+
+/** With what may follow there. */
+interface Place extends Reached {
+  readonly mask: TokenMask;
+  /** Whether only the end may follow. */
+  readonly isOver: boolean;
+}
+
 /** Follows one text through a shape. */
 export class ShapeMatcher implements TokenConstraint {
   readonly #shape: CompiledShape;
   readonly #model: ShapedModel;
-  #state: State;
-  #mask: TokenMask = new Uint32Array();
-  #forced: readonly number[] = [];
+  #place: Place;
   #numWaysKept = 0;
 
   /**
@@ -48,15 +59,37 @@ export class ShapeMatcher implements TokenConstraint {
   private constructor(shape: CompiledShape, model: ShapedModel) {
     this.#shape = shape;
     this.#model = model;
-    this.#state = shape.start;
+    this.#place = { state: shape.start, forced: [], mask: new Uint32Array(), isOver: false };
   }
 
   mask(): TokenMask {
-    return this.#mask;
+    return this.#place.mask;
   }
 
   forced(): readonly number[] {
-    return this.#forced;
+    return this.#place.forced;
+  }
+
+  ahead(): Lookahead {
+    return this.#aheadOf(this.#place);
+  }
+
+  #aheadOf(place: Place): Lookahead {
+    const after = (tokenId: number): Lookahead | undefined => {
+      const next = this.#guess(place, tokenId);
+      return next && !next.isOver ? this.#aheadOf(next) : undefined;
+    };
+    return { mask: place.mask, forced: place.forced[0], after };
+  }
+
+  /** Undefined if it takes long or fails: a text that comes there then fails by itself. */
+  #guess(place: Place, tokenId: number): Place | undefined {
+    try {
+      const first = paced(this.#placeBehind(place, tokenId), AT_ONCE_MS).next();
+      return first.done ? first.value : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   accept(tokenId: number): boolean | Promise<boolean> {
@@ -84,47 +117,52 @@ export class ShapeMatcher implements TokenConstraint {
   }
 
   *#begin(prefix: string, prior: readonly number[]): Work<void> {
-    const state = yield* this.#shape.room.states.after(this.#state, encoder.encode(prefix));
+    const state = yield* this.#shape.room.states.after(this.#shape.start, encoder.encode(prefix));
     if (!state)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat.prefix',
         'begins no text of this shape',
         'begin as the shape does, or leave the prefix out',
       );
-    this.#state = state;
-    for (const tokenId of prior) yield* this.#add(tokenId);
-    yield* this.#look();
+    let reached: Reached = { state, forced: [] };
+    for (const tokenId of prior) reached = yield* this.#behind(reached, tokenId);
+    this.#place = yield* this.#lookAround(reached);
   }
 
   *#follow(tokenId: number): Work<boolean> {
-    yield* this.#add(tokenId);
-    return yield* this.#look();
+    this.#place = yield* this.#placeBehind(this.#place, tokenId);
+    return this.#place.isOver;
   }
 
-  *#add(tokenId: number): Work<void> {
+  *#placeBehind(place: Place, tokenId: number): Work<Place> {
+    return yield* this.#lookAround(yield* this.#behind(place, tokenId));
+  }
+
+  *#behind({ state, forced }: Reached, tokenId: number): Work<Reached> {
     const bytes = this.#model.tokenizer.vocabulary.bytesOf(tokenId);
-    const state = bytes && (yield* this.#shape.room.states.after(this.#state, bytes));
-    if (!state) throw new Error(`token ${tokenId} does not fit the shape`);
-    this.#state = state;
-    this.#forced = tokenId === this.#forced[0] ? this.#forced.slice(1) : [];
+    const next = bytes && (yield* this.#shape.room.states.after(state, bytes));
+    if (!next) throw new Error(`token ${tokenId} does not fit the shape`);
+    return { state: next, forced: tokenId === forced[0] ? forced.slice(1) : [] };
   }
 
-  /** Finds the tokens that may come next. Returns whether only the end may. */
-  *#look(): Work<boolean> {
-    if (this.#forced.length === 0) this.#forced = yield* this.#findForced();
-    const [forced] = this.#forced;
-    if (forced === undefined) return this.#take(yield* this.#shape.room.masks.maskOf(this.#state));
-    this.#mask = emptyMask(this.#model.config.vocabSize);
-    allowToken(this.#mask, forced);
-    return false;
+  /** Finds the tokens that may come next. */
+  *#lookAround({ state, forced: known }: Reached): Work<Place> {
+    const forced = known.length > 0 ? known : yield* this.#findForced(state);
+    const [next] = forced;
+    if (next === undefined) {
+      const mask = yield* this.#shape.room.masks.maskOf(state);
+      return { state, forced, mask, isOver: this.#isOver(state, mask) };
+    }
+    const mask = emptyMask(this.#model.config.vocabSize);
+    allowToken(mask, next);
+    return { state, forced, mask, isOver: false };
   }
 
-  #take(mask: TokenMask): boolean {
-    this.#mask = mask;
+  #isOver(state: State, mask: TokenMask): boolean {
     const { eosTokenIds } = this.#model.config;
-    if (mask.some((word, index) => (word & ~endsIn(index, this.#state.isEnd ? eosTokenIds : [])) !== 0))
+    if (mask.some((word, index) => (word & ~endsIn(index, state.isEnd ? eosTokenIds : [])) !== 0))
       return false;
-    if (!this.#state.isEnd && eosTokenIds.length > 0)
+    if (!state.isEnd && eosTokenIds.length > 0)
       throw ResponseFormatUnsupportedError.of(
         'responseFormat',
         "can't be written with the tokens of this model's vocabulary",
@@ -137,10 +175,10 @@ export class ShapeMatcher implements TokenConstraint {
    * The tokens of the only text that can follow, as the tokenizer spells it; without the last, which might be spelled together with
    * what comes after it. A text always has the same ones, whether they are sampled one by one or computed together.
    */
-  *#findForced(): Work<readonly number[]> {
+  *#findForced(from: State): Work<readonly number[]> {
     const { states } = this.#shape.room;
     const forced: number[] = [];
-    let state: State | null = this.#state;
+    let state: State | null = from;
     while (state && forced.length < MAX_FORCED) {
       const byte: number | undefined = yield* states.onlyByte(state);
       if (byte === undefined) break;

@@ -51,7 +51,7 @@ export async function createShape(
 }
 
 /** The tokens that a shape allows next. */
-export function allowedBy(shape: TokenConstraint, { config }: ShapedModel): readonly number[] {
+export function allowedBy(shape: Pick<TokenConstraint, 'mask'>, { config }: ShapedModel): readonly number[] {
   const mask = shape.mask?.();
   return Array.from({ length: config.vocabSize }, (_, id) => id).filter((id) => !mask || isAllowed(mask, id));
 }
