@@ -239,6 +239,9 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await expect(chatOf(page, 1).locator('.answer-figures').last()).toHaveText('Stopped');
 
     await test.step('an answer in Markdown is drawn, with tags as text and code to copy', async () => {
+      await page.evaluate(writeAnswer, '# Code\n\n```');
+      await expect(answersOf(chatOf(page, 2)).getByRole('heading', { name: 'Code' })).toBeVisible();
+      await expect(page.locator('.code-block'), 'nothing to copy yet').toHaveCount(0);
       await page.evaluate(writeAnswer, '# Sky\n\n<img src=x>\n\n- `blue`\n\n```js\nconst a = 1;\n```\n');
       const answer = answersOf(chatOf(page, 2));
       await expect(answer.getByRole('heading', { name: 'Sky' })).toBeVisible();

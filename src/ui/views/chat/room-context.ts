@@ -58,6 +58,9 @@ function takeLink(room: ChatRoom): void {
   if (!read) return;
   const { model: linkedModel } = readPermalink(location.hash);
   history.replaceState(history.state, '', location.pathname + location.search);
-  room.store.setState({ linkedModel, columns: [], ...('code' in read && { error: read }) });
-  if ('id' in read) room.list.addChat(read);
+  if ('code' in read) room.store.setState({ error: read });
+  else {
+    room.store.setState({ linkedModel, columns: [] });
+    room.list.addChat(read);
+  }
 }
