@@ -132,7 +132,8 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     await tab.whenIdle();
     await page.evaluate(async () => {
       const rows = ['A dog', 'A cat', 'One bird', 'Two mice'].map((text) => ({ text }));
-      const options = { maxNewTokens: 12, temperature: 0 };
+      const responseFormat = { type: 'choice', choices: [' slept', ' ran', ' sang'] } as const;
+      const options = { responseFormat, logprobs: true, temperature: 0 };
       await window.tabserve.jobs.create({ name: 'Stories', rows, template: '{{text}}', options });
     });
     await page.getByRole('tab', { name: 'Jobs' }).click();

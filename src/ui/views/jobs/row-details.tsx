@@ -48,7 +48,7 @@ export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
         ))}
         {result && !result.error && (
           <Cell
-            name={`Answer, ${formatCount(result.numOutputTokens)} tokens${result.finishReason === 'length' ? ', cut off' : ''}`}
+            name={`Answer, ${formatCount(result.numOutputTokens)} ${result.numOutputTokens === 1 ? 'token' : 'tokens'}${result.finishReason === 'length' ? ', cut off' : ''}`}
             text={answerOf(row)}
           />
         )}
