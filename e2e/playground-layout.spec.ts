@@ -313,7 +313,8 @@ function findOverflow(): string[] {
 
 /** Runs in the page: the charts whose hint lies on an axis. */
 function findCoveredAxes(): string[] {
-  return [...document.querySelectorAll('.chart')].flatMap((chart) => {
+  // The others show a recording.
+  return [...document.querySelectorAll('.charts .chart')].flatMap((chart) => {
     const hint = chart.querySelector('.chart-empty')?.getBoundingClientRect();
     const plot = chart.querySelector('.u-over')?.getBoundingClientRect();
     const title = chart.querySelector('h3')?.textContent ?? '';

@@ -23,7 +23,11 @@ const CHAT = '&view=chat#seed=7';
 type Open = (address?: string) => Promise<Page>;
 
 const SCENES: Readonly<Record<string, (open: Open) => Promise<Page>>> = {
-  'first-visit': (open) => open(),
+  async 'first-visit'(open) {
+    const page = await open();
+    await page.getByText(/a waiting one joined/).waitFor();
+    return page;
+  },
   async run(open) {
     const page = await open(LONG);
     const other = await open();
