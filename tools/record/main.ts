@@ -25,7 +25,7 @@ type Open = (address?: string) => Promise<Page>;
 const SCENES: Readonly<Record<string, (open: Open) => Promise<Page>>> = {
   async 'first-visit'(open) {
     const page = await open();
-    await page.getByText(/a waiting one joined/).waitFor();
+    await page.getByText(/the one that waited joined/).waitFor();
     return page;
   },
   async run(open) {

@@ -23,7 +23,9 @@ function describeRows({ store, run }: Recording, atMs: number): string {
   const shared = `${formatCount(numRunning)} prompts share each step of the model`;
   if (numWaiting > 0)
     return `${shared}, ${formatCount(numWaiting)} wait${numWaiting === 1 ? 's' : ''} for a slot.`;
-  return ended > 0 ? `a text has ended, and a waiting one joined: ${shared}.` : `${shared}.`;
+  if (ended === 0) return `${shared}.`;
+  // On one line, as before: the texts below don't move.
+  return `a text ended, and the one that waited joined: ${formatCount(numRunning)} share each step.`;
 }
 
 function describeEnd({ store, run, oneAtATimeMs }: Recording): string {

@@ -35,7 +35,7 @@ it('says of each moment what the batch does, and at its end what it was good for
     /: 8 prompts share each step of the model, 1 waits for a slot\.$/,
   );
   expect(describeMoment(RECORDING, joinedAtMs + 1)).toMatch(
-    /: a text has ended, and a waiting one joined: 8 prompts share each step of the model\.$/,
+    /: a text ended, and the one that waited joined: 8 share each step\.$/,
   );
   expect(describeMoment(RECORDING, (run.endedAtMs ?? 0) - 0.01)).toMatch(/: the last text runs alone\.$/);
   expect(describeMoment(RECORDING)).toMatch(
