@@ -72,6 +72,12 @@ test(
       .poll(async () => (await tab.updates()).filter(({ type }) => type === 'finished').length)
       .toBe(9);
     await expect(line, 'another run was not compared').toHaveText(/^9 prompts in .* m?s, up to 8 together\./);
+    const clipped = requestRows(page).locator('[data-clipped]');
+    await expect(clipped).not.toHaveCount(0);
+    await page.getByRole('button', { name: 'Whole texts' }).click();
+    await expect(clipped, 'texts that are cut').toHaveCount(0);
+    await run.click();
+    await expect(clipped, 'the next run has the places of before').not.toHaveCount(0);
   },
 );
 

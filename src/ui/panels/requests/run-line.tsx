@@ -1,39 +1,18 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
-import type { RequestId } from '../../../client/index.ts';
 import { afterPaint } from '../../browser/after-paint.ts';
-import { Button } from '../../parts/button.tsx';
 import type { Measured } from '../compare/compared-prompts.ts';
-import { SecondTabButton } from '../tour/second-tab-button.tsx';
-import { isActive } from '../../state/request-view.ts';
-import { latestRun } from '../../state/run.ts';
-import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
-import { clearFinished, recordedView, showPrompts, type ServeView } from '../../state/serve-store.ts';
+import { useServe, useServeView } from '../../state/serve-context.ts';
+import { recordedView } from '../../state/serve-store.ts';
+import type { RunActionsProps } from './run-actions.tsx';
 
-interface RunLineProps {
-  readonly numCells: number;
-  /** A comparison of this run. */
-  readonly measured: Measured | undefined;
-  readonly onCompare: () => void;
-}
+const RunActions = lazy(async () => ({ default: (await import('./run-actions.tsx')).RunActions }));
 
 /** One line about the run, with its actions. */
-export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
-  const { serve, store } = useServe();
-  const text = useRunText(measured);
+export function RunLine({ numCells, ...actions }: RunActionsProps & { readonly numCells: number }) {
+  const text = useRunText(actions.measured);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
-  /** The charts are of a trial, so not of the texts below. */
-  const isOfTrial = useServeView(({ runs }) => {
-    const run = latestRun(runs);
-    return runs.prompts !== undefined && run?.experiment !== undefined && run.endedAtMs !== undefined;
-  });
-  const hasOver = useServeView(({ requests }) =>
-    [...requests.values()].some(({ status }) => !isActive(status)),
-  );
-  const hasOwnActive = useServeView((view) => activeOwnIds(view).length > 0);
-  const numTexts = useServeView(countOwnTexts);
-  const isUpstream = useIsUpstream();
-  const numTabs = useServeView(({ status }) => status.numTabs);
+  const hasRequests = useServeView(({ requests }) => requests.size > 0);
   return (
     <div className="run-line">
       <p className="run-text">
@@ -42,32 +21,7 @@ export function RunLine({ numCells, measured, onCompare }: RunLineProps) {
       <output className="visually-hidden">
         {isOver && numCells > 0 ? `All requests are over: ${numCells}.` : ''}
       </output>
-      {hasOwnActive && (
-        <Button
-          variant="small"
-          onClick={() => {
-            for (const id of activeOwnIds(store.getState())) serve.cancel(id);
-          }}
-        >
-          Stop all
-        </Button>
-      )}
-      {isOfTrial && (
-        <Button variant="small" onClick={() => showPrompts(store)}>
-          Charts of these texts
-        </Button>
-      )}
-      {measured && numTabs === 1 && <SecondTabButton />}
-      {isOver && numTexts > 1 && !isUpstream && (
-        <Button variant="small" onClick={onCompare}>
-          Compare
-        </Button>
-      )}
-      {hasOver && (
-        <Button variant="quiet" onClick={() => clearFinished(store)}>
-          Clear finished
-        </Button>
-      )}
+      <Suspense>{hasRequests && <RunActions {...actions} />}</Suspense>
     </div>
   );
 }
@@ -96,17 +50,4 @@ function useRunText(measured: Measured | undefined): string {
     };
   }, [store, measured]);
   return text;
-}
-
-function ownIds({ requests, runs }: ServeView): readonly RequestId[] {
-  const ids = runs.prompts?.requestIds ?? [];
-  return ids.filter((id) => requests.has(id) && requests.get(id)?.clientId === undefined);
-}
-
-function countOwnTexts(view: ServeView): number {
-  return ownIds(view).filter((id) => view.requests.get(id)?.numOutputTokens !== 0).length;
-}
-
-function activeOwnIds(view: ServeView): readonly RequestId[] {
-  return ownIds(view).filter((id) => isActive(view.requests.get(id)?.status ?? 'finished'));
 }

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { useShallow } from 'zustand/shallow';
 
+import type { RequestId } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { promptsOfRun, type ComparedPrompt, type Measured } from '../compare/compared-prompts.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
@@ -47,9 +48,19 @@ export function RunPanel({ recorded }: { readonly recorded: ReactNode }) {
 function OwnRun() {
   const numCells = useServeView((view) => cellIds(view).length);
   const { comparison, compare, setMeasured, close } = useComparison();
+  const firstId = useServeView(({ runs }) => runs.prompts?.requestIds[0]);
+  /** The run whose texts are shown as wholes. The texts of the next one stream in places that don't grow. */
+  const [wholeId, setWholeId] = useState<RequestId>();
+  const isWhole = wholeId !== undefined && wholeId === firstId;
   return (
     <>
-      <RunLine numCells={numCells} measured={comparison?.measured} onCompare={compare} />
+      <RunLine
+        numCells={numCells}
+        measured={comparison?.measured}
+        onCompare={compare}
+        isWhole={isWhole}
+        onWhole={(next) => setWholeId(next ? firstId : undefined)}
+      />
       {comparison && !comparison.isClosed && (
         <PanelBoundary name="Comparison">
           <Suspense fallback={<div className="compare" />}>
@@ -63,7 +74,7 @@ function OwnRun() {
           </Suspense>
         </PanelBoundary>
       )}
-      <Cells />
+      <Cells isWhole={isWhole} />
     </>
   );
 }
@@ -97,7 +108,7 @@ function useComparison() {
   return { comparison, compare, setMeasured, close };
 }
 
-function Cells() {
+function Cells({ isWhole }: { readonly isWhole: boolean }) {
   // The ids stay the same array while text streams, so that a token renders no list.
   const ids = useGrowingList(useServeView(useShallow(cellIds)));
   const [numMorePages, setNumMorePages] = useState(0);
@@ -109,7 +120,7 @@ function Cells() {
           Show more ({formatCount(numHidden)})
         </Button>
       )}
-      <ul className="cells" aria-labelledby="requests-title">
+      <ul className="cells" data-open={isWhole} aria-labelledby="requests-title">
         {ids.slice(numHidden).map((id) => (
           <RequestCell key={id} id={id} />
         ))}

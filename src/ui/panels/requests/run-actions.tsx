@@ -1,0 +1,83 @@
+import type { RequestId } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
+import type { Measured } from '../compare/compared-prompts.ts';
+import { SecondTabButton } from '../tour/second-tab-button.tsx';
+import { isActive } from '../../state/request-view.ts';
+import { latestRun } from '../../state/run.ts';
+import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
+import { clearFinished, showPrompts, type ServeView } from '../../state/serve-store.ts';
+
+export interface RunActionsProps {
+  /** A comparison of this run. */
+  readonly measured: Measured | undefined;
+  readonly onCompare: () => void;
+  /** Whether the cells are as high as their texts. */
+  readonly isWhole: boolean;
+  readonly onWhole: (isWhole: boolean) => void;
+}
+
+/** What can be done with a run and its texts. */
+export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActionsProps) {
+  const { serve, store } = useServe();
+  const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
+  /** The charts are of a trial, so not of the texts below. */
+  const isOfTrial = useServeView(({ runs }) => {
+    const run = latestRun(runs);
+    return runs.prompts !== undefined && run?.experiment !== undefined && run.endedAtMs !== undefined;
+  });
+  const hasOver = useServeView(({ requests }) =>
+    [...requests.values()].some(({ status }) => !isActive(status)),
+  );
+  const hasOwnActive = useServeView((view) => activeOwnIds(view).length > 0);
+  const numTexts = useServeView(countOwnTexts);
+  const isUpstream = useIsUpstream();
+  const numTabs = useServeView(({ status }) => status.numTabs);
+  return (
+    <>
+      {hasOwnActive && (
+        <Button
+          variant="small"
+          onClick={() => {
+            for (const id of activeOwnIds(store.getState())) serve.cancel(id);
+          }}
+        >
+          Stop all
+        </Button>
+      )}
+      {isOfTrial && (
+        <Button variant="small" onClick={() => showPrompts(store)}>
+          Charts of these texts
+        </Button>
+      )}
+      {measured && numTabs === 1 && <SecondTabButton />}
+      {isOver && numTexts > 1 && !isUpstream && (
+        <Button variant="small" onClick={onCompare}>
+          Compare
+        </Button>
+      )}
+      {isOver && numTexts > 1 && (
+        <Button variant="quiet" aria-pressed={isWhole} onClick={() => onWhole(!isWhole)}>
+          Whole texts
+        </Button>
+      )}
+      {hasOver && (
+        <Button variant="quiet" onClick={() => clearFinished(store)}>
+          Clear finished
+        </Button>
+      )}
+    </>
+  );
+}
+
+function ownIds({ requests, runs }: ServeView): readonly RequestId[] {
+  const ids = runs.prompts?.requestIds ?? [];
+  return ids.filter((id) => requests.has(id) && requests.get(id)?.clientId === undefined);
+}
+
+function countOwnTexts(view: ServeView): number {
+  return ownIds(view).filter((id) => view.requests.get(id)?.numOutputTokens !== 0).length;
+}
+
+function activeOwnIds(view: ServeView): readonly RequestId[] {
+  return ownIds(view).filter((id) => isActive(view.requests.get(id)?.status ?? 'finished'));
+}
