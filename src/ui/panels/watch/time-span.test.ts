@@ -49,6 +49,7 @@ describe('the time axis', () => {
 
   it('has a least length, of which the run takes what it has', () => {
     expect(spanOf(createRun(1000), 1010)).toMatchObject({ startMs: 1000, endMs: 1250, untilMs: 1010 });
+    expect(spanOf(createRun(1000, 1120), 9000), 'a run that is over').toMatchObject({ endMs: 1120 });
   });
 
   it('is ten empty seconds before the first run', () => {
