@@ -7,6 +7,9 @@ import { StepCosts } from './step-costs.ts';
 /** Tokens that are guessed at once for a sequence. Later ones are rarely right, and never cheaper. */
 export const MOST_GUESSES = 15;
 
+/** A guess is made if it brings so many times what it costs: rates and costs are estimates. */
+const LEAST_GAIN = 1.1;
+
 type Guessed = Pick<StepRow, 'guessedTokenIds' | 'guessedMasks'>;
 
 /**
@@ -38,7 +41,7 @@ export class Guesses {
     let numTokens = 0;
     while (numTokens < this.#maxTokens) {
       const surest = surestOf(texts);
-      if (!surest || surest.probability * ms <= tokenMs * expected) break;
+      if (!surest || surest.probability * ms <= LEAST_GAIN * tokenMs * expected) break;
       const { sequence, probability } = surest;
       if (!surest.take()) continue;
       chosen.set(sequence, surest);

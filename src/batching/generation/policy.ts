@@ -38,7 +38,7 @@ export interface BatchingPolicy {
   /** Whether a prompt reuses the K/V of a prefix that a slot already holds. It changes no text. */
   readonly prefixCaching: boolean;
   /**
-   * Whether the next tokens are guessed from what stands in the text and its prompt already, and checked in one step where that is
+   * Whether the next tokens are guessed, from what the text repeats and what its shape forces, and checked in one step where that is
    * faster. It changes no text.
    */
   readonly promptLookup: boolean;

@@ -1,7 +1,7 @@
 import { chainedHash, type HashedTokens } from './hashed-tokens.ts';
 
 /** Tokens that have stood in the same order before: fewer are often alike by chance. */
-const MATCH_LENGTH = 3;
+const MATCH_LENGTH = 2;
 
 /** Weight of the newest token in the rate of right guesses: some ten of them decide it. */
 const NEWEST = 0.3;
