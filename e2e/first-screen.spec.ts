@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright/test';
 
+import { expectNoViolations } from './support/axe.ts';
 import { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
@@ -61,14 +62,18 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
     await expect(line).toHaveText(
       /^Recording \(storyteller, .* slower\): 8 prompts share each step of the model, 1 waits for a slot\.$/,
     );
-    await expect(page.getByRole('group', { name: 'Replay of the last run' }), 'has no controls').toHaveCount(
-      0,
-    );
+    const replay = page.getByRole('group', { name: 'Replay of the last run' });
+    await expect(replay, 'controls').toHaveCount(0);
     await page.keyboard.press('Shift');
     await expect(line).toHaveText(RECORDED, { timeout: 5000 });
+    await expectNoViolations(page);
+    // It can be read step by step, and goes once something runs.
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await expect(replay).toBeVisible();
     expect(await ownTab.updates(), 'what was generated unasked').toEqual([]);
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
     await expect(line).toHaveText(/^9 prompts in /);
+    await expect(replay).toHaveCount(0);
     await expect(page.locator('[data-status=finished]')).toHaveCount(NUM_PROMPTS);
     expect(ownTab.errors).toEqual([]);
   });
