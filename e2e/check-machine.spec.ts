@@ -95,6 +95,7 @@ test(
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();
     await expect(buttonOf('Check this machine')).toBeFocused();
+    await expect(page.getByText('Last check', { exact: true }), 'what the figures are of').toBeVisible();
   },
 );
 
