@@ -4,13 +4,17 @@ import type { Duplex } from 'node:stream';
 import { systemClock, type Clock } from '../src/batching/base/clock.ts';
 import type { Optional } from '../src/batching/base/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
-import type { TabserveClient } from '../src/client/client.ts';
+import { TabserveClient } from '../src/client/client.ts';
+import type { OpenLink } from '../src/client/links/link.ts';
+import { ServerLink } from '../src/client/links/server/server-link.ts';
+import { createClientId } from '../src/protocol/ids.ts';
 import { untilAborted } from '../src/platform/until-aborted.ts';
 import {
   BRIDGE_FOLDER,
   BRIDGE_META,
   HUB_META,
   LOCAL_MODEL_META,
+  SERVER_META,
   SOCKET_PATH,
   TOKEN_PATH,
 } from '../src/protocol/bridge-names.ts';
@@ -31,7 +35,7 @@ import {
   type Route,
   type RouteMatch,
 } from './http/router.ts';
-import { rowsOfTab, rowsOfUpstream } from './routes/ask-rows.ts';
+import { rowsOfTab, rowsOfTarget } from './routes/ask-rows.ts';
 import { batchRoutes } from './routes/batches.ts';
 import { messageRoutes } from './routes/anthropic/message-routes.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
@@ -52,10 +56,9 @@ import type { OwnBrowser } from './tabs/own-browser.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import type { TabLinkOptions } from './tabs/tab-link-options.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
-import { probeUpstream } from './upstream/probe-upstream.ts';
-import type { UpstreamOptions } from './upstream/upstream-client.ts';
-import { upstreamMeta } from './upstream/upstream-meta.ts';
-import { upstreamRoutes } from './upstream/upstream-routes.ts';
+import { probeTarget } from './forward/probe-target.ts';
+import type { ForwardTarget } from './forward/fetch-target.ts';
+import { forwardRoutes } from './forward/forward.ts';
 import { stopping } from './http/http-errors.ts';
 
 /** How a bridge answers, and which clients. */
@@ -77,8 +80,8 @@ export interface BridgeOptions
     >,
     Pick<TabLinkOptions, 'url'>,
     Optional<Pick<TabLinkOptions, 'graceMs'>> {
-  /** Generates instead of a model in the tab. */
-  readonly upstream?: UpstreamOptions | undefined;
+  /** Generates instead of a model in the tab: the page is connected to it, and requests of OpenAI's API are forwarded to it. */
+  readonly forwardTo?: ForwardTarget | undefined;
   /**
    * Models on this machine's disk that the page may load.
    *
@@ -114,7 +117,7 @@ const API_HEADERS: Readonly<Record<string, string>> = {
 
 /** Answers HTTP requests through the open tab. Can be mounted in any server. */
 export class Bridge {
-  /** The bridge's own client: it reaches the worker of the open tab. */
+  /** The bridge's own client: it reaches the worker of the open tab, or the server that requests are forwarded to. */
   readonly serve: TabserveClient;
   /** Elements for the head of the page: with them it finds this bridge. */
   readonly headElements: string;
@@ -146,7 +149,7 @@ export class Bridge {
     knobs = {},
     batchFolder,
     maxUploadBytes = MAX_UPLOAD_BYTES,
-    upstream,
+    forwardTo: target,
     localModels = [],
     isHeadless = false,
     log = () => undefined,
@@ -157,18 +160,18 @@ export class Bridge {
       ...localModels.map(
         ({ id, revision }) => `<meta name="${LOCAL_MODEL_META}" content="${id}@${revision}" />`,
       ),
-      ...(upstream ? [upstreamMeta(upstream)] : []),
+      ...(target ? [metaOfTarget(target)] : []),
     ].join('\n    ');
     this.#guard = new Guard({ host, allowedOrigins, allowsAdmin });
     this.#log = log;
     this.#rights = { allowsPriority, allowsAnyModel };
     this.#tabs = new TabLink({ url, graceMs, hub, knobs, isHeadless });
-    this.serve = this.#tabs.serve;
-    const rows = upstream ? rowsOfUpstream(upstream) : rowsOfTab(this.serve, this.#rights);
+    this.serve = target ? clientOf(target) : this.#tabs.serve;
+    const rows = target ? rowsOfTarget(target) : rowsOfTab(this.serve, this.#rights);
     this.#batches = batchFolder === undefined ? undefined : new LazyBatchStore(batchFolder, rows);
     const sendToken = (exchange: Exchange): void => exchange.send(200, PLAIN_TEXT, this.#sockets.token);
     this.#routes = [
-      ...(upstream ? upstreamRoutes(upstream) : []),
+      ...(target ? forwardRoutes(target) : []),
       ...(this.#batches ? [...fileRoutes(this.#batches, maxUploadBytes), ...batchRoutes(this.#batches)] : []),
       generateRoute(this.serve),
       adderRoute(this.serve),
@@ -184,8 +187,8 @@ export class Bridge {
       policyRoute(this.serve),
       ...serviceRoutes({
         serve: this.serve,
-        isServed: () => this.#tabs.isServed && !this.#refusal,
-        probe: upstream && (() => probeUpstream(upstream)),
+        isServed: () => this.isServed && !this.#refusal,
+        probe: target && (() => probeTarget(target)),
         ownMetrics: () => this.#metrics.toText(),
       }),
       ...localModelRoutes(localModels),
@@ -203,12 +206,12 @@ export class Bridge {
   }
 
   /**
-   * Whether a tab is connected.
+   * Whether a tab is connected, or there is a server to ask instead.
    *
    * @internal
    */
   get isServed(): boolean {
-    return this.#tabs.isServed;
+    return this.serve !== this.#tabs.serve || this.#tabs.isServed;
   }
 
   /** Answers a request for the bridge and refuses an invalid one. Requests for the page's files go to `next`. */
@@ -254,6 +257,7 @@ export class Bridge {
   /** Idempotent. Outstanding requests fail. Resolves when the folder of batches may be opened again. */
   async close(): Promise<void> {
     this.serve.close();
+    this.#tabs.serve.close();
     await this.#batches?.stop();
   }
 
@@ -347,6 +351,22 @@ export class Bridge {
     await promise;
     cancelTimer();
   }
+}
+
+/** Asks the server without any tab: routes that are not OpenAI's own are answered by it too. */
+function clientOf(target: ForwardTarget): TabserveClient {
+  const open: OpenLink = (listener) => new ServerLink(target, listener);
+  return new TabserveClient(createClientId(), open);
+}
+
+/** Connects the page to the server, under the address of its own. */
+function metaOfTarget({ url, model }: ForwardTarget): string {
+  const named = model === undefined ? '' : ` data-model="${escapeAttribute(model)}"`;
+  return `<meta name="${SERVER_META}" content="${escapeAttribute(url)}"${named} />`;
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
 /** The client's next request opens a new connection, which may reach another server. */

@@ -3,4 +3,4 @@ export { Bridge, type BridgeOptions } from './bridge.ts';
 export { BridgeError, type BridgeErrorCode } from './base/errors.ts';
 export type { LogEntry } from './http/access-log.ts';
 export { startServer, type RunningServer, type ServerOptions } from './server.ts';
-export type { UpstreamOptions } from './upstream/upstream-client.ts';
+export type { ForwardTarget } from './forward/fetch-target.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { writeOrderedJson } from '../src/batching/base/ordered-json.ts';
 import { fromWireText, toWireText } from '../src/protocol/wire-text.ts';
-import { resolveOptions } from '../src/worker/text-generation/generation-options.ts';
+import { resolveOptions } from '../src/protocol/resolve-options.ts';
 import { createModelInfo } from '../src/worker/test-support.ts';
 import { chatCompletionsRoute } from './routes/openai/generation-routes.ts';
 import { PlayedRoute } from './testing/played-tab.ts';

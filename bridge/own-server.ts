@@ -8,7 +8,7 @@ import { pageAddress } from './cli/page-address.ts';
 import { profileOf } from './cli/profile-folder.ts';
 import { findLocalModels } from './local-models/find-local-models.ts';
 import { startServer, type RunningServer } from './server.ts';
-import type { UpstreamOptions } from './upstream/upstream-client.ts';
+import type { ForwardTarget } from './forward/fetch-target.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
@@ -25,16 +25,16 @@ export interface OwnServer {
   readonly url: string;
 }
 
-/** The upstream of the command line, with the key of the environment. */
-export function upstreamIn({ upstream }: CommandLineOptions): UpstreamOptions | undefined {
+/** The target of the command line, with the key of the environment. */
+export function targetIn({ target }: CommandLineOptions): ForwardTarget | undefined {
   const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
-  return upstream && { ...upstream, apiKey };
+  return target && { ...target, apiKey };
 }
 
 /** Starts the server of a command. @throws BridgeError if it can't listen, or a path is none of a model. */
 export async function startOwnServer(
   commandLine: CommandLineOptions,
-  given: Pick<BridgeOptions, 'upstream' | 'log' | 'batchFolder'>,
+  given: Pick<BridgeOptions, 'forwardTo' | 'log' | 'batchFolder'>,
 ): Promise<OwnServer> {
   const { localModels, options } = await findLocalModels(commandLine);
   let url = '';

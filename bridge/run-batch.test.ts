@@ -103,7 +103,7 @@ describe('run-batch', () => {
     expect([errors, status, await output()]).toEqual([expect.stringContaining(message), 1, before]);
   });
 
-  it('refuses an upstream that is not there, and a file that is not', async () => {
+  it('refuses a target that is not there, and a file that is not', async () => {
     const options = ['--upstream', 'http://127.0.0.1:9'];
     expect(await run(...options)).toMatchObject({
       status: 1,
@@ -111,7 +111,7 @@ describe('run-batch', () => {
     });
     await writeFile(join(folder, 'in.jsonl'), rowLine('a'));
     const refused = await run(...options);
-    expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining('cannot be reached') });
+    expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining("Couldn't reach") });
   });
 });
 
@@ -137,11 +137,11 @@ describe('parseRunBatch', () => {
     });
   });
 
-  it('needs no browser beside an upstream, whose model it names', () => {
+  it('needs no browser beside a target, whose model it names', () => {
     const args = ['-i', 'in', '-o', 'out', '--model', 'm', '--upstream', 'http://gpu:8000/v1'];
     expect(parseRunBatch(args)?.server).toMatchObject({
       isHeadless: false,
-      upstream: { url: 'http://gpu:8000', model: 'm' },
+      target: { url: 'http://gpu:8000', model: 'm' },
     });
   });
 

@@ -7,10 +7,10 @@ import { ForeignResultError, ResultLog } from './batches/result-log.ts';
 import { BATCH_URLS, checkRows, type CheckedRows } from './batches/rows.ts';
 import { runRows, type RowsRun } from './batches/run-rows.ts';
 import { BridgeError, reasonOf } from './base/errors.ts';
-import { keepOwnTab, startOwnServer, upstreamIn } from './own-server.ts';
-import { rowsOfTab, rowsOfUpstream } from './routes/ask-rows.ts';
-import { probeUpstream } from './upstream/probe-upstream.ts';
-import type { UpstreamOptions } from './upstream/upstream-client.ts';
+import { keepOwnTab, startOwnServer, targetIn } from './own-server.ts';
+import { rowsOfTab, rowsOfTarget } from './routes/ask-rows.ts';
+import { probeTarget } from './forward/probe-target.ts';
+import type { ForwardTarget } from './forward/fetch-target.ts';
 import type { CommandLineOptions } from './cli/options.ts';
 import { ProgressBar } from './cli/progress-bar.ts';
 import { parseRunBatch, RUN_BATCH_USAGE, type RunBatchOptions } from './cli/run-batch-options.ts';
@@ -39,8 +39,8 @@ export async function runBatch(args: readonly string[]): Promise<number> {
   const onWait = printOnce(bar);
   const stopped = stopOnSignal();
   try {
-    const upstream = upstreamIn(server);
-    const serve = upstream ? atUpstream(upstream, onWait, stopped) : inTab(server, bar, onWait, stopped);
+    const target = targetIn(server);
+    const serve = target ? atTarget(target, onWait, stopped) : inTab(server, bar, onWait, stopped);
     const run = { input, urls: BATCH_URLS, results, scope: '', createdAt: await timeOf(input) };
     const onResult = showRows(bar, results, rows.total);
     const numDone = (): number => results.counts.completed + results.counts.failed;
@@ -94,11 +94,11 @@ async function timeOf(path: string): Promise<number> {
   return Math.floor(mtimeMs / 1000);
 }
 
-function atUpstream(upstream: UpstreamOptions, onWait: OnWait, stopped: AbortSignal): Serve {
+function atTarget(target: ForwardTarget, onWait: OnWait, stopped: AbortSignal): Serve {
   return async (answer) => {
-    const problem = await probeUpstream(upstream);
-    if (problem !== undefined) throw new BridgeError('NO_UPSTREAM', problem);
-    await answer(rowsOfUpstream(upstream, onWait), stopped);
+    const problem = await probeTarget(target);
+    if (problem !== undefined) throw new BridgeError('NO_TARGET', problem);
+    await answer(rowsOfTarget(target, onWait), stopped);
   };
 }
 

@@ -9,10 +9,9 @@ import { openBrowser } from './cli/open-browser.ts';
 import { parseOptions, USAGE } from './cli/options.ts';
 import { ProgressBar } from './cli/progress-bar.ts';
 import { printState } from './cli/print-state.ts';
-import { keepOwnTab, startOwnServer, upstreamIn, type OwnServer } from './own-server.ts';
+import { keepOwnTab, startOwnServer, targetIn, type OwnServer } from './own-server.ts';
 import type { RunningServer } from './server.ts';
-import { probeUpstream } from './upstream/probe-upstream.ts';
-import type { UpstreamOptions } from './upstream/upstream-client.ts';
+import { probeTarget } from './forward/probe-target.ts';
 
 /** The command that answers a file instead of HTTP requests. */
 const RUN_BATCH = 'run-batch';
@@ -42,26 +41,20 @@ async function serve(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const upstream = upstreamIn(options);
+  const target = targetIn(options);
   const log = createAccessLog(options.logLevel, (line) => console.log(line));
   const { batchFolder } = options;
-  const own = await startOwnServer(options, { upstream, log, batchFolder });
+  const own = await startOwnServer(options, { forwardTo: target, log, batchFolder });
   const { bridge, server, url } = own;
   const stopped = stopOnSignal(bridge, server, options.drainMs);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (!isLoopbackHost(options.host)) console.log(`Also listening on ${options.host}, port ${server.port}`);
-  if (upstream) {
-    console.log(`The text generator is ${upstream.url}`);
-    void warnOfUpstream(upstream);
+  if (target) {
+    console.log(`The text generator is ${target.url}`);
+    void probeTarget(target).then((problem) => problem && console.error(`Warning: ${problem}`));
   }
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
   if (options.isHeadless) await serveHeadless(own, stopped);
-}
-
-/** Only a warning: the upstream may still be starting. */
-async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
-  const problem = await probeUpstream(upstream);
-  if (problem !== undefined) console.error(`Warning: ${problem}`);
 }
 
 /**

@@ -187,19 +187,21 @@ describe('startServer', () => {
     },
   );
 
-  it('tells the page of an upstream, which answers nobody of another site', async () => {
-    const upstream = { url: 'http://127.0.0.1:1', apiKey: 'secret' };
-    const other = await startBridge({ upstream });
+  it('tells the page of the server that it forwards to, which answers nobody of another site', async () => {
+    const target = { url: 'http://127.0.0.1:1', model: '"><script>$&', apiKey: 'secret' };
+    const other = await startBridge({ forwardTo: target });
     for (const path of ['/', '/index.html', '/?backend=auto']) {
       const page = await fetch(other.url + path);
       expect(page.headers.get('cross-origin-embedder-policy')).toBe('require-corp');
       expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8');
-      expect(await page.text()).toContain('<meta name="tabserve-upstream" content="http://127.0.0.1:1" />');
+      expect(await page.text()).toContain(
+        '<meta name="tabserve-server" content="http://127.0.0.1:1" data-model="&quot;>&lt;script>$&amp;" />',
+      );
     }
     expect((await fetch(`${other.url}/v1/models`)).status, 'asked, and not there').toBe(502);
     const foreign = { headers: { origin: 'http://evil.example' } };
     expect((await fetch(`${other.url}/v1/models`, foreign)).status).toBe(403);
-    expect((await fetch(`${server.url}/v1/models`)).status, 'without an upstream').toBe(404);
+    expect((await fetch(`${server.url}/v1/models`)).status, 'without such a server').toBe(404);
   });
 
   it.each([

@@ -235,12 +235,12 @@ test.describe('a command that cannot start ends with one line', { tag: ANY_BACKE
   });
 });
 
-test('an upstream that refuses is warned of at start', { tag: ANY_BACKEND }, async () => {
+test('a server of --upstream that refuses is warned of at start', { tag: ANY_BACKEND }, async () => {
   const args = [MAIN, '--port', '0', '--log', 'off', '--no-open', '--upstream', 'http://127.0.0.1:9'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(child, 'exit');
   const [line] = await once(createInterface({ input: child.stderr }), 'line');
-  expect(line).toMatch(/^Warning: http:\/\/127\.0\.0\.1:9 cannot be reached.*--upstream/);
+  expect(line).toMatch(/^Warning: Couldn't reach http:\/\/127\.0\.0\.1:9,.*Check its address/);
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });

@@ -15,7 +15,7 @@ export type BridgeErrorCode =
   | 'MODEL_NOT_READABLE'
   | 'NO_HEADLESS_TAB'
   | 'NO_PLAYWRIGHT'
-  | 'NO_UPSTREAM'
+  | 'NO_TARGET'
   | 'PAGE_NOT_BUILT'
   | 'PORT_IN_USE'
   | 'PROFILE_IN_USE';

@@ -1,5 +1,8 @@
 import { systemClock } from '../../src/batching/base/clock.ts';
 import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
+import { parseJson } from '../../src/platform/parse-json.ts';
+import { badAnswer } from '../../src/protocol/server-errors.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
 import {
@@ -11,11 +14,10 @@ import {
 } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from '../http/to-http-error.ts';
-import { checkAnswer } from '../upstream/answer-shape.ts';
-import { fetchUpstream, type UpstreamOptions } from '../upstream/upstream-client.ts';
+import { targetBusy } from '../http/http-errors.ts';
+import { fetchTarget, type ForwardTarget } from '../forward/fetch-target.ts';
 import { seedOf, type AskRow, type RowAnswer } from './run-rows.ts';
 import type { BatchUrl, Row } from './rows.ts';
-import { upstreamBusy } from '../http/http-errors.ts';
 
 /** A rejected attempt is repeated after a pause, which doubles up to the last one. */
 const FIRST_PAUSE_MS = 100;
@@ -57,19 +59,19 @@ export function askTab(
 }
 
 /** Asks rows at an OpenAI-compatible server. Rows wait while it can't be reached, or is overloaded. */
-export function askUpstream(upstream: UpstreamOptions, onWait?: OnWait): AskRow {
+export function askTarget(target: ForwardTarget, onWait?: OnWait): AskRow {
   return (row, { requestId, signal }) =>
-    untilAnswered(() => attemptUpstream(upstream, row, requestId, signal), signal, onWait);
+    untilAnswered(() => attemptTarget(target, row, requestId, signal), signal, onWait);
 }
 
-async function attemptUpstream(
-  upstream: UpstreamOptions,
+async function attemptTarget(
+  target: ForwardTarget,
   row: Row,
   requestId: string,
   signal: AbortSignal,
 ): Promise<RowAnswer> {
-  const { model } = upstream;
-  const answer = await fetchUpstream(upstream, row.url, {
+  const { model } = target;
+  const answer = await fetchTarget(target, row.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-request-id': requestId },
     body: writeOrderedJson({ ...(model !== undefined && { model }), ...bodyOf(row) }) ?? '',
@@ -77,21 +79,11 @@ async function attemptUpstream(
   });
   const { status } = answer;
   const text = await answer.text();
-  if (WAITING.has(status)) throw upstreamBusy(upstream.url, status);
-  if (status < 400 || status === 404 || status === 405) checkAnswer(upstream.url, row.url, status, text);
-  return {
-    status,
-    body: readObject(text) ?? new HttpError(status, text, { code: 'UPSTREAM_REFUSED' }).toJSON(),
-  };
-}
-
-function readObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  if (WAITING.has(status)) throw targetBusy(target.url, status);
+  const body = parseJson(text);
+  if (isRecord(body)) return { status, body };
+  if (status < 400) throw badAnswer(target.url, 'something that is not a JSON object');
+  return { status, body: new HttpError(status, text, { code: 'SERVER_REFUSED' }).toJSON() };
 }
 
 /** @throws HttpError 400 for a row that asks for a stream. */
@@ -109,9 +101,7 @@ const WAITING: ReadonlySet<number> = new Set([401, 403, 429, 503, 504]);
 
 /** A tab that has no model of the row's kind has none to restore. */
 function mayComeLater({ status, code }: HttpError): boolean {
-  return (
-    code === 'UPSTREAM_UNREACHABLE' || (WAITING.has(status) && !/^NO_(?:ENCODER|MODEL)$/.test(code ?? ''))
-  );
+  return code === 'SERVER_UNREACHABLE' || (WAITING.has(status) && !/^NO_(?:ENCODER|MODEL)$/.test(code ?? ''));
 }
 
 /** Repeats an attempt that fails because no server can answer. Any other failure is the row's answer. */

@@ -16,13 +16,13 @@ const SERVER = `
   import { createServer } from 'node:http';
   import { Bridge } from './bridge/bridge.ts';
   const [, batchFolder, url] = process.argv;
-  const bridge = new Bridge({ host: 'localhost', url: () => '', batchFolder, upstream: { url } });
+  const bridge = new Bridge({ host: 'localhost', url: () => '', batchFolder, forwardTo: { url } });
   const server = createServer((request, response) => bridge.handle(request, response, () => response.end()));
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
-async function startServer(folder: string, upstream: string) {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', SERVER, folder, upstream]);
+async function startServer(folder: string, target: string) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', SERVER, folder, target]);
   onTestFinished(() => void child.kill('SIGKILL'));
   const exited = once(child, 'exit');
   const [port] = await once(createInterface({ input: child.stdout }), 'line');

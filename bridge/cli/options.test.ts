@@ -40,9 +40,9 @@ describe('parseOptions', () => {
     ['http://gpu:8000/v1/', 'http://gpu:8000'],
     ['https://host.example/llm/v1', 'https://host.example/llm'],
   ])('takes the upstream %s as %s', (text, url) => {
-    expect(parseOptions(['--upstream', text]).upstream).toEqual({ url });
+    expect(parseOptions(['--upstream', text]).target).toEqual({ url });
     const named = parseOptions(['--upstream', text, '--upstream-model=gpt2']);
-    expect(named.upstream).toEqual({ url, model: 'gpt2' });
+    expect(named.target).toEqual({ url, model: 'gpt2' });
   });
 
   it.each([

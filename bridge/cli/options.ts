@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
 
 import { keysOf } from '../../src/batching/base/records.ts';
+import { serverUrlOf, withoutPassword } from '../../src/client/links/server/server-url.ts';
 import { BridgeError, MAX_PORT } from '../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';
 import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
 import { isModelPath } from '../local-models/read-local-model.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
-import type { UpstreamOptions } from '../upstream/upstream-client.ts';
+import type { ForwardTarget } from '../forward/fetch-target.ts';
 import { defaultBatchFolder } from './profile-folder.ts';
 import { KNOB_OPTIONS, KNOB_USAGE, parseKnobs } from './knob-options.ts';
 import type { WhenToOpen } from './open-browser.ts';
@@ -51,7 +52,7 @@ export interface CommandLineOptions {
   /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
   readonly hub: readonly string[];
   /** An OpenAI-compatible server that generates instead of a model in the tab. */
-  readonly upstream?: Omit<UpstreamOptions, 'apiKey'> | undefined;
+  readonly target?: Omit<ForwardTarget, 'apiKey'> | undefined;
   /** Folder of uploaded files and batches. */
   readonly batchFolder: string;
   /** The largest file that may be uploaded. */
@@ -110,7 +111,7 @@ ${KNOB_USAGE}`;
 /** @throws BridgeError for invalid arguments. */
 export function parseOptions(args: readonly string[]): CommandLineOptions {
   const { values } = parseStrictly(args);
-  if (values.upstream !== undefined) refuseBesideUpstream(values);
+  if (values.upstream !== undefined) refuseBesideTarget(values);
   if (values.root !== undefined) refuseBesideRoot(values);
   else if (values.entry !== undefined) throw missingCompanion('entry', 'root');
   // An empty name would mean all interfaces.
@@ -134,7 +135,7 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
     ...parseModel(values),
     knobs: parseKnobs(values),
-    upstream: parseUpstream(values.upstream, values['upstream-model']),
+    target: parseTarget(values.upstream, values['upstream-model']),
     batchFolder: values['batch-folder'] ?? defaultBatchFolder(),
     maxUploadBytes: parseInteger('max-upload-mb', values['max-upload-mb'], MAX_UPLOAD_MB) * 2 ** 20,
     help: values.help,
@@ -218,7 +219,7 @@ const OF_TAB_MODEL = [
   ...Object.keys(KNOB_OPTIONS),
 ];
 
-function refuseBesideUpstream(values: Readonly<Record<string, unknown>>): void {
+function refuseBesideTarget(values: Readonly<Record<string, unknown>>): void {
   const name = OF_TAB_MODEL.find((option) => values[option] !== undefined && values[option] !== false);
   if (name === undefined) return;
   const message = `Expected \`--${name}\` without \`--upstream\`, which runs the model elsewhere: leave out one of them.`;
@@ -289,25 +290,14 @@ function missingCompanion(option: string, companion: string): BridgeError {
   return new BridgeError('INVALID_ARGUMENT', message);
 }
 
-function parseUpstream(text: string | undefined, model: string | undefined): CommandLineOptions['upstream'] {
-  if (text !== undefined) return { url: parseUpstreamUrl(text), model };
+function parseTarget(text: string | undefined, model: string | undefined): CommandLineOptions['target'] {
+  const url = serverUrlOf(text);
+  if (url !== undefined) return { url, model };
+  const expected =
+    'the address of an OpenAI-compatible server, such as http://gpu-machine:8000, without a query or a password: put its key into TABSERVE_UPSTREAM_API_KEY';
+  if (text !== undefined) throw BridgeError.invalid('upstream', expected, withoutPassword(text));
   if (model === undefined) return undefined;
   throw missingCompanion('upstream-model', 'upstream');
-}
-
-/** An address as OpenAI's clients take it, with or without `/v1` at its end. */
-function parseUpstreamUrl(text: string): string {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    const expected = 'the address of an OpenAI-compatible server, such as http://gpu-machine:8000';
-    throw BridgeError.invalid('upstream', expected, text);
-  }
-  if (url.username || url.password) {
-    const expected = 'an address without a password: put the key into TABSERVE_UPSTREAM_API_KEY';
-    throw BridgeError.invalid('upstream', expected, `${url.protocol}//…@${url.host}`);
-  }
-  if (url.search || url.hash) throw BridgeError.invalid('upstream', 'an address without a query', text);
-  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
 function parseChoice<Choice extends string>(

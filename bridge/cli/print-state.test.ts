@@ -138,10 +138,10 @@ it('asks a chat model for a chat, and names no speed that could not be measured'
   expect(line).toContain(`-d '{"messages":[{"role":"user","content":"Hello"}]`);
 });
 
-it('sends nothing to an upstream, which may cost money', async () => {
+it('sends nothing to a server, which may cost money', async () => {
   const { serve, remote } = playClient(4);
-  const upstream = { model: MODEL, backend: { ...BACKEND, name: 'upstream', fallbackReason: '' } };
-  expect(await readyLine(serve, statusOf(upstream), url, undefined)).not.toContain('tokens/s');
+  const atServer = { model: MODEL, backend: { ...BACKEND, name: 'server', fallbackReason: '' } };
+  expect(await readyLine(serve, statusOf(atServer), url, undefined)).not.toContain('tokens/s');
   expect(remote).not.toHaveBeenCalled();
 });
 

@@ -33,7 +33,7 @@ export async function readyLine(
           deployments.map(({ name }) => name),
           url,
         );
-  const tokensPerSecond = backend.name === 'upstream' ? undefined : await measureSpeed(serve);
+  const tokensPerSecond = backend.name === 'server' ? undefined : await measureSpeed(serve);
   const facts = [
     `${model.id} is ready on ${placeOf(backend)}`,
     tokensPerSecond && `${tokensPerSecond.toFixed(tokensPerSecond < 10 ? 1 : 0)} tokens/s`,

@@ -101,16 +101,6 @@ export function tooManyRequests(numRunning: number, numOfClient: number): HttpEr
   return new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: SOON });
 }
 
-export function connectionFull(): HttpError {
-  const message = 'Too many requests are running: submit it again when some have ended.';
-  return new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: SOON });
-}
-
-export function tooManyConnections(): HttpError {
-  const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
-  return new HttpError(503, message, { code: 'TOO_MANY_CONNECTIONS' });
-}
-
 export function stopping(retryAfterSeconds: number): HttpError {
   const message = `The server is shutting down. Retry in ${retryAfterSeconds} s.`;
   const headers = { 'Retry-After': String(retryAfterSeconds), ...CLOSE };
@@ -175,31 +165,8 @@ export function batchesInUse(folder: string, pid: number): HttpError {
   return new HttpError(503, message, { code: 'BATCHES_IN_USE' });
 }
 
-// The upstream.
-
-export function noConnection(): HttpError {
-  const message = 'The connection is not open: open it before you send requests on it.';
-  return new HttpError(404, message, { code: 'NO_SUCH_CONNECTION' });
-}
-
-export function upstreamLacks(url: string, path: string): HttpError {
-  const message = `${url} serves nothing at ${shown(path)}: not every OpenAI-compatible server does.`;
-  return new HttpError(404, message, { code: 'UPSTREAM_LACKS_PATH' });
-}
-
-/** @param what What came, as the object of the sentence. */
-export function badAnswer(url: string, what: string): HttpError {
-  const message = `${url} answers ${what}: check that --upstream names an OpenAI-compatible server.`;
-  return new HttpError(502, message, { code: 'UPSTREAM_BAD_ANSWER' });
-}
-
-/** The worker recognizes this error by its code. */
-export function upstreamUnreachable(url: string, reason: string): HttpError {
-  const message = `${url} cannot be reached, or it cut the connection (${reason}): check that a server runs there and that --upstream names it.`;
-  return new HttpError(502, message, { code: 'UPSTREAM_UNREACHABLE' });
-}
-
-export function upstreamBusy(url: string, status: number): HttpError {
+/** The server that requests are forwarded to. */
+export function targetBusy(url: string, status: number): HttpError {
   const message = `${url} can't take more now (HTTP status ${status}).`;
-  return new HttpError(status, message, { code: 'UPSTREAM_UNAVAILABLE' });
+  return new HttpError(status, message, { code: 'SERVER_UNAVAILABLE' });
 }

@@ -45,7 +45,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
 export type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** @throws The error that `refuse` makes, for more than `maxBytes`. */
-export async function collect(
+async function collect(
   arriving: Pieces,
   maxBytes: number,
   refuse: () => HttpError,

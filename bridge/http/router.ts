@@ -11,8 +11,6 @@ export interface Route {
   readonly path: string;
   /** GET answers HEAD as well. */
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PATCH' | 'DELETE', Handle>>>;
-  /** The answer to GET never ends, so HEAD is refused. */
-  readonly isStream?: boolean;
   /** Whether it asks the model for work. The number of such requests at a time is limited. */
   readonly isWork?: boolean;
   /** For pages of the bridge's own origin on this machine only. */
@@ -86,11 +84,11 @@ function decode(text: string): string {
 }
 
 /** @throws HttpError 405. */
-export function handleOf({ methods, isStream }: Route, method = ''): Handle {
+export function handleOf({ methods }: Route, method = ''): Handle {
   // Node sends the headers of the answer to HEAD, and drops its body.
-  const wanted = method === 'HEAD' && !isStream ? 'GET' : method;
+  const wanted = method === 'HEAD' ? 'GET' : method;
   const [, handle] = Object.entries(methods).find(([name]) => name === wanted) ?? [];
   if (handle) return handle;
   const allowed = Object.keys(methods);
-  throw HttpError.methodNotAllowed(methods.GET && !isStream ? [...allowed, 'HEAD'] : allowed);
+  throw HttpError.methodNotAllowed(methods.GET ? [...allowed, 'HEAD'] : allowed);
 }

@@ -33,12 +33,12 @@ it.each(['constructor', '__proto__'])('a deployment’s own code is an error of 
 });
 
 it.each([
-  ['UPSTREAM_REFUSED', 400],
-  ['UPSTREAM_SERVES', 400],
-  ['UPSTREAM_ACCESS_DENIED', 502],
-  ['UPSTREAM_BAD_ANSWER', 502],
-  ['UPSTREAM_UNREACHABLE', 502],
-  ['UPSTREAM_UNAVAILABLE', 503],
+  ['SERVER_REFUSED', 400],
+  ['NOT_AT_SERVER', 400],
+  ['SERVER_ACCESS_DENIED', 502],
+  ['SERVER_BAD_ANSWER', 502],
+  ['SERVER_UNREACHABLE', 502],
+  ['SERVER_UNAVAILABLE', 503],
   ['PAGE_OUTDATED', 503],
   ['NO_MODEL', 503],
   ['HUB_UNREACHABLE', 503],

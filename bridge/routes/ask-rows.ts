@@ -1,14 +1,14 @@
 import type { TabserveClient } from '../../src/client/client.ts';
-import { askTab, askUpstream, type OnWait } from '../batches/ask.ts';
+import { askTab, askTarget, type OnWait } from '../batches/ask.ts';
 import type { RowsRun } from '../batches/run-rows.ts';
 import type { ClientRights, RequestContext } from '../http/exchange.ts';
-import type { UpstreamOptions } from '../upstream/upstream-client.ts';
+import type { ForwardTarget } from '../forward/fetch-target.ts';
 import { embeddingsAnswer } from './encoder-routes.ts';
 import { modelIfAny } from '../tabs/served-model.ts';
 import { chatCompletionsRoute, completionsRoute } from './openai/generation-routes.ts';
 
-/** An upstream's slots aren't known. vLLM's default is to run more than this together. */
-const NUM_AT_UPSTREAM = 64;
+/** A target's slots aren't known. vLLM's default is to run more than this together. */
+const NUM_AT_TARGET = 64;
 
 /** How rows are asked, and how many at a time. */
 type RowSource = Pick<RowsRun, 'ask' | 'numAtOnce'>;
@@ -31,6 +31,6 @@ export function rowsOfTab(serve: TabserveClient, rights: ClientRights, onWait?: 
 }
 
 /** Asks rows at an OpenAI-compatible server. */
-export function rowsOfUpstream(upstream: UpstreamOptions, onWait?: OnWait): RowSource {
-  return { ask: askUpstream(upstream, onWait), numAtOnce: () => NUM_AT_UPSTREAM };
+export function rowsOfTarget(target: ForwardTarget, onWait?: OnWait): RowSource {
+  return { ask: askTarget(target, onWait), numAtOnce: () => NUM_AT_TARGET };
 }

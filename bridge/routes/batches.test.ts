@@ -15,10 +15,10 @@ import {
 
 async function start({ maxUploadBytes, folder }: { maxUploadBytes?: number; folder?: string } = {}) {
   const batchFolder = folder ?? (await createFolder({}));
-  const upstream = await startEchoServer();
-  const mounted = await mountBridge({ batchFolder, maxUploadBytes, upstream: { url: upstream.url } });
+  const target = await startEchoServer();
+  const mounted = await mountBridge({ batchFolder, maxUploadBytes, forwardTo: { url: target.url } });
   const client = new OpenAI({ apiKey: 'none', baseURL: `${mounted.url}/v1`, maxRetries: 0 });
-  return { ...mounted, client, upstream: upstream.state, batchFolder };
+  return { ...mounted, client, target: target.state, batchFolder };
 }
 
 type Client = OpenAI;
@@ -208,7 +208,7 @@ describe('a batch', () => {
   });
 
   it('fails before it starts if lines are broken, and names them', async () => {
-    const { client, upstream } = await start();
+    const { client, target } = await start();
     const { id } = await begin(client, `${rowLine('a')}\n{\n${rowLine('a')}\n`);
     expect(await ended(client, id)).toMatchObject({
       status: 'failed',
@@ -221,13 +221,13 @@ describe('a batch', () => {
         ],
       },
     });
-    expect(upstream.prompts).toEqual([]);
+    expect(target.prompts).toEqual([]);
   });
 
   it('goes on after a restart in its middle: every row once, right and in order', async () => {
     const first = await start();
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    Object.assign(first.upstream, { hold: held, numFree: 40 });
+    Object.assign(first.target, { hold: held, numFree: 40 });
     const { id } = await begin(first.client, rowLines(200));
     await vi.waitUntil(async () => {
       const { request_counts } = await first.client.batches.retrieve(id);
@@ -242,14 +242,14 @@ describe('a batch', () => {
     expect(lines.map(({ custom_id }) => custom_id)).toEqual(
       Array.from({ length: 200 }, (_, index) => `row-${index}`),
     );
-    expect(second.upstream.prompts.length).toBeLessThan(180);
+    expect(second.target.prompts.length).toBeLessThan(180);
   });
 
   it('is cancelled with the results that it has', async () => {
-    const { client, upstream } = await start();
-    upstream.hold = Promise.withResolvers<void>().promise;
+    const { client, target } = await start();
+    target.hold = Promise.withResolvers<void>().promise;
     const { id } = await begin(client, rowLines(10));
-    await vi.waitUntil(() => upstream.prompts.length > 0);
+    await vi.waitUntil(() => target.prompts.length > 0);
     const input = (await client.batches.retrieve(id)).input_file_id;
     await expect(client.files.delete(input)).rejects.toBeInstanceOf(ConflictError);
     expect((await client.batches.cancel(id)).status).toMatch(/^cancell/);

@@ -25,8 +25,8 @@ afterEach(() => {
 
 async function start() {
   const batchFolder = await createFolder({});
-  const upstream = await startEchoServer();
-  const { url } = await mountBridge({ batchFolder, upstream: { url: upstream.url } });
+  const target = await startEchoServer();
+  const { url } = await mountBridge({ batchFolder, forwardTo: { url: target.url } });
   const client = new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });
   const upload = () => client.files.create({ file: new File([rowLines(3)], 'in.jsonl'), purpose: 'batch' });
   const create = (input_file_id: string) =>
@@ -35,7 +35,7 @@ async function start() {
     ...(await readdir(join(batchFolder, 'files'))),
     ...(await readdir(join(batchFolder, 'batches'))),
   ];
-  return { client, upload, create, names, state: upstream.state };
+  return { client, upload, create, names, state: target.state };
 }
 
 const refusal = (made: Promise<unknown>): Promise<unknown> =>

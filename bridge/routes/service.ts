@@ -23,7 +23,7 @@ interface Service {
   readonly serve: TabserveClient;
   /** Whether a tab is connected, and the server is not stopping. */
   readonly isServed: () => boolean;
-  /** Why the upstream, which generates instead of the tab, cannot answer now; undefined if it can. */
+  /** Why the target, which generates instead of the tab, cannot answer now; undefined if it can. */
   readonly probe: (() => Promise<string | undefined>) | undefined;
   /** The bridge's own metrics. */
   readonly ownMetrics: () => string;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { installApart } from '../../tools/install-apart.ts';
-import { findFreePort } from '../../tools/listen.ts';
+import { findFreePort } from '../../bridge/testing/listen.ts';
 import { filesOf, writeFilesTo } from './documents.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import type { ServedApp } from '../support/serve-folders.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 import { contentSecurityPolicy } from '../../bridge/static/content-security-policy.ts';
-import { listen, type Listening } from '../../tools/listen.ts';
+import { listen, type Listening } from '../../bridge/testing/listen.ts';
 
 /** The used part of a browser's report of a violation, in the format of `report-uri`. */
 interface PolicyReport {

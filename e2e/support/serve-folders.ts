@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import sirv from 'sirv';
 
-import { listen, type Listening } from '../../tools/listen.ts';
+import { listen, type Listening } from '../../bridge/testing/listen.ts';
 
 export type ServedApp = Pick<Listening, 'url' | 'close'>;
 

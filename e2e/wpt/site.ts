@@ -7,7 +7,7 @@ import sirv from 'sirv';
 import { CHAT_MODEL, chatCheckpoint } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../../tools/hub-server/hub-repository.ts';
 import { startHubServer } from '../../tools/hub-server/hub-server.ts';
-import { listen } from '../../tools/listen.ts';
+import { listen } from '../../bridge/testing/listen.ts';
 import { bundleForPage } from '../support/page-script.ts';
 import { TESTS } from './checkout.ts';
 

@@ -47,7 +47,7 @@ import type {
   TextGeneratorHandle,
 } from './handles.ts';
 import type { CheckOptions, CheckReport } from './check/types.ts';
-import type { OpenLink } from './links/link.ts';
+import type { Link, OpenLink } from './links/link.ts';
 import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
 import {
@@ -64,7 +64,7 @@ import {
 import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
-import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
+import { bridgeOfPage, hubOfPage, serverOfPage } from './page-settings.ts';
 import { KnobOverride, type PolicyOverride } from './knob-override.ts';
 import { Topics, type TopicListener, type TopicValues } from './topics.ts';
 import { whenReady } from './when-ready.ts';
@@ -82,8 +82,8 @@ export interface ConnectOptions {
    */
   readonly name?: string | undefined;
   /**
-   * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
-   * tab decides for all tabs.
+   * Where to run. `auto`, the default, takes the server of the bridge's `--upstream`, else WebGPU, else WASM. The leading tab decides
+   * for all tabs.
    */
   readonly backend?: BackendChoice | undefined;
   /**
@@ -110,6 +110,25 @@ export interface ConnectOptions {
    * follows: while no other tab leads, its requests wait, in state `loading`, and `status().waitReason` says so.
    */
   readonly canLead?: boolean | undefined;
+  /** Left out: see `ServerOptions`. */
+  readonly server?: undefined;
+}
+
+/** How to ask a server instead of a model in the tab. */
+export interface ServerOptions {
+  /**
+   * The address of an OpenAI-compatible server, with or without `/v1` at its end: vLLM, Ray Serve LLM, llama.cpp, another Tabserve. A
+   * page needs its leave, if it is of another origin (CORS).
+   */
+  readonly server: string;
+  /** The server's name of the model that generates. Left out, the first that it names. */
+  readonly model?: string | undefined;
+  /** The server's name of the model that makes vectors of texts. Left out, the one that generates. */
+  readonly embedder?: string | undefined;
+  /** The server's name of the model that ranks texts. Left out, the one that generates. */
+  readonly reranker?: string | undefined;
+  /** The key that is sent to the server. Whoever opens the page can read it, so keep one for many users behind a server of yours. */
+  readonly apiKey?: string | undefined;
 }
 
 /**
@@ -117,15 +136,44 @@ export interface ConnectOptions {
  * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and continues every
  * request.
  *
+ * With `{ server }` the same client asks an OpenAI-compatible server, each tab for itself, and in Node too.
+ *
  * With the type of the worker's deployments, `getHandle` knows their inputs and answers: `connect<typeof deployments>({ … })`.
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
  * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be.
- * @throws NoBrowserError outside of a page.
+ * @throws NoBrowserError outside of a page, unless with a `server`.
  * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
-export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
+export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>(
+  options: ConnectOptions | ServerOptions,
+): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
+  const way = await (options.server === undefined ? wayToWorker(options) : wayToServer(options));
+  const client = new TabserveClient<DeploymentTypes<Deployments>>(...way);
+  logFailures(client);
+  return client;
+}
+
+type Way = ConstructorParameters<typeof TabserveClient>;
+
+/** The link's code comes later: where an app's first module awaits this client, code that it shares with that module waits for it. */
+function wayToServer(options: ServerOptions, shownUrl?: string): Way {
+  const open: OpenLink = (listener) => {
+    let link: Link | undefined;
+    const opening = import('./links/server/server-link.ts')
+      .then(({ openServerLink }) => (link = openServerLink({ ...options, shownUrl }, listener)))
+      .catch((error: Error) => listener.onFailure(error));
+    return {
+      isolationReason: '',
+      post: (message) => link?.post(message),
+      close: () => void opening.then(() => link?.close()),
+    };
+  };
+  return [createClientId(), open];
+}
+
+async function wayToWorker({
   worker: createWorker,
   name: app,
   backend = 'auto',
@@ -135,17 +183,18 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
   embedder,
   reranker,
   ...given
-}: ConnectOptions): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
+}: ConnectOptions): Promise<Way> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
   checkDtype(dtype);
+  const server = backend === 'auto' && serverOfPage();
+  if (server) return wayToServer({ server: '/', model: server.dataset['model'] }, server.content);
   const hub = given.hub ?? hubOfPage();
   const first = await toFirstSource(model, { hub });
   const encoders = await toEncoders({ embedder, reranker }, { hub });
   const sources = [first, ...encoders.map(({ source }) => source)];
   if (sources.some(({ type }) => type === 'hub' || type === 'files')) keepStored();
   const clientId = createClientId();
-  const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();
   const host = {
     createWorker,
@@ -154,14 +203,10 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
     dtype,
     ...(encoders.length > 0 && { encoders }),
     ...(app !== undefined && { app }),
-    ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host, canLead }, listener);
-  const source = canLead ? host : undefined;
-  const client = new TabserveClient<DeploymentTypes<Deployments>>(clientId, open, hub, source);
-  logFailures(client);
-  return client;
+  return [clientId, open, hub, canLead ? host : undefined];
 }
 
 /** A page that shows no state would fail in silence. Each cause is logged once. */
@@ -301,8 +346,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * The last 200 steps of the text generator's engine, oldest first, with requests of all tabs. They may be 100 ms late. An
-   * upstream has none.
+   * The last 200 steps of the text generator's engine, oldest first, with requests of all tabs. They may be 100 ms late. A
+   * server tells none.
    */
   batches(name: 'text-generator'): readonly StepBatch[];
   /** The last 200 batches of another deployment, oldest first, with requests of all tabs. */

@@ -25,7 +25,7 @@ export * from '../protocol/errors/model.ts';
 export { OnnxModelError } from '../protocol/errors/onnx.ts';
 export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
 export * from '../protocol/errors/tabs.ts';
-export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
+export { ServerError, type ServerErrorCode } from '../protocol/errors/server.ts';
 export * from '../protocol/errors/worker.ts';
 export type { Answer, AnswerPart, ToolCall } from '../protocol/answers.ts';
 export type { ChatMessage, Prompt, TextPart, TokenizeChatOptions } from '../protocol/chat.ts';
@@ -123,7 +123,7 @@ export type {
   CheckOutcome,
   CheckReport,
 } from './check/types.ts';
-export { connect, TabserveClient, type ConnectOptions } from './client.ts';
+export { connect, TabserveClient, type ConnectOptions, type ServerOptions } from './client.ts';
 export type { DeploymentResponse } from './deployment-response.ts';
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type {

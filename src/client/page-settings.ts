@@ -1,5 +1,4 @@
-import { BRIDGE_META, HUB_META, LOCAL_MODEL_META } from '../protocol/bridge-names.ts';
-import type { UpstreamInit } from '../protocol/host-messages.ts';
+import { BRIDGE_META, HUB_META, LOCAL_MODEL_META, SERVER_META } from '../protocol/bridge-names.ts';
 
 /** The hub that the page's server was started with. */
 export function hubOfPage(): string | undefined {
@@ -29,14 +28,11 @@ export function bridgeOfPage(): string | undefined {
 }
 
 /**
- * The upstream that the bridge was started with; undefined if the model runs in the tab. The page's address cannot set it, so that
- * no link makes a page send prompts elsewhere.
+ * The server that the bridge was started with, as its address and `data-model`; null if the model runs in the tab. The page's address cannot
+ * set it, so that no link makes a page send prompts elsewhere.
  */
-export function upstreamOfPage(): UpstreamInit | undefined {
-  const meta = metaOf('tabserve-upstream');
-  if (!meta?.content) return undefined;
-  const { model } = meta.dataset;
-  return { url: meta.content, ...(model !== undefined && { model }) };
+export function serverOfPage(): HTMLMetaElement | null {
+  return metaOf(SERVER_META);
 }
 
 /** The server writes settings into the page as `meta` elements. */

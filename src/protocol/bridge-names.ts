@@ -11,6 +11,9 @@ export const HUB_META = 'tabserve-hub';
 /** Names a `meta` element for each model on the disk of the page's server. Its content is `id@revision`. */
 export const LOCAL_MODEL_META = 'tabserve-local-model';
 
+/** Names the `meta` element whose content is the server that the page is connected to, under the page's own address. */
+export const SERVER_META = 'tabserve-server';
+
 /** The owner in the IDs of those models, for which the server is the hub. */
 export const LOCAL_OWNER = 'local';
 

@@ -333,14 +333,11 @@ describe('a caller behind the bridge', () => {
 describe('parseWorkerInit', () => {
   it('lets the first message of the tab that made the worker through', () => {
     expect(parseWorkerInit(INIT)).toEqual(INIT);
-    const asking = { ...INIT, upstream: { url: 'http://gpu:8000', model: 'gpt2' } };
-    expect(parseWorkerInit(asking)).toEqual(asking);
   });
 
   it.each([
     ['an unknown backend', { ...INIT, backend: 'cuda' }],
     ['another version', { ...INIT, version: version + 1 }],
-    ['an upstream without an address', { ...INIT, upstream: { model: 'gpt2' } }],
     ['no word on whom it serves', { ...INIT, isShared: undefined }],
     ['a bridge that is no text', { ...INIT, bridgeUrl: 8000 }],
     ['a message of a client', HELLO],

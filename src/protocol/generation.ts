@@ -48,7 +48,7 @@ export interface GenerationChoice {
   /** The continuation alone. */
   readonly generatedText: string;
   /**
-   * All sampled tokens but the end token, including those of a stop string. An upstream may send none. Among the known servers,
+   * All sampled tokens but the end token, including those of a stop string. A server may send none. Among the known servers,
    * only vLLM sends them.
    */
   readonly tokenIds: readonly number[];
@@ -62,9 +62,9 @@ export interface GenerationChoice {
   readonly answer?: Answer;
   /** Why the continuation ended. */
   readonly finishReason: FinishReason;
-  /** The stop string that ended it, if one did. An upstream may not say which. */
+  /** The stop string that ended it, if one did. A server may not say which. */
   readonly stopString?: string;
-  /** The seed in use. It repeats only this text. An upstream derives the seeds of further continuations itself. */
+  /** The seed in use. It repeats only this text. A server derives the seeds of further continuations itself. */
   readonly seed: number;
 }
 
@@ -73,7 +73,7 @@ export interface GenerationResult extends GenerationChoice {
   /** All `n` continuations, including the first. */
   readonly choices: readonly GenerationChoice[];
   /**
-   * Counts the prompt's tokens once, and the output tokens of all continuations. If an upstream reports no numbers, these are 0
+   * Counts the prompt's tokens once, and the output tokens of all continuations. If a server reports no numbers, these are 0
    * and the number of its chunks.
    */
   readonly usage: {
@@ -86,7 +86,7 @@ export interface GenerationResult extends GenerationChoice {
   };
   /**
    * Measured at the first start, the first token and the end of the last continuation; TPOT is that of the longest one. A request
-   * to an upstream starts when the upstream takes it, even if it waits there.
+   * to a server starts when the server takes it, even if it waits there.
    */
   readonly timings: RequestTimings;
 }

@@ -12,15 +12,6 @@ function message<Type extends string, Entries extends v.ObjectEntries>(type: Typ
   return v.object({ version, type: v.literal(type), ...entries });
 }
 
-const upstreamInit = v.object({
-  /** For display only: requests go to the bridge, which knows the upstream's address. */
-  url: v.string(),
-  /** The upstream's model to use. If left out, the first in its list. */
-  model: v.exactOptional(v.string()),
-});
-/** The server that generates instead of a model in the tab. The bridge that serves the page was started with its address. */
-export type UpstreamInit = Wire<typeof upstreamInit>;
-
 const encoderInit = v.object({
   /** `embedder` or `reranker`. */
   deployment: name,
@@ -39,8 +30,6 @@ const workerInit = message('init', {
   /** Models that serve beside it. */
   encoders: v.exactOptional(v.array(encoderInit)),
   backend: backendChoice,
-  /** Generates texts if the backend is `auto`. */
-  upstream: v.exactOptional(upstreamInit),
   /** Whether the worker serves all tabs over channels, or only its own tab over its port. */
   isShared: v.boolean(),
   /**

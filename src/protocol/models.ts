@@ -106,7 +106,7 @@ const generationDefaults = v.object(
 export type GenerationDefaults = Wire<typeof generationDefaults>;
 
 export const modelInfo = v.object({
-  /** The hub's ID, the name of a folder, or the upstream's name for it. */
+  /** The hub's ID, the name of a folder, or the server's name for it. */
   id: v.string(),
   /** Number of weights. */
   numParameters: count,
@@ -118,32 +118,32 @@ export const modelInfo = v.object({
   vocabSize: count,
   /** Whether the model takes a list of chat messages as a prompt. */
   hasChatTemplate: v.boolean(),
-  /** Whether its template lets it think before it answers. Left out for an upstream. */
+  /** Whether its template lets it think before it answers. Left out for a server. */
   canThink: v.exactOptional(v.boolean()),
-  /** `generation_config.json` merged over our own defaults; for an upstream, our own only. */
+  /** `generation_config.json` merged over our own defaults; for a server, our own only. */
   generationDefaults,
 });
 /**
- * A model. Numbers that an upstream does not report are 0.
+ * A model. Numbers that a server does not report are 0.
  *
  * @interface
  */
 export type ModelInfo = Wire<typeof modelInfo>;
 
-/** `upstream`: the bridge that serves the page passes requests on to another server, and no model runs here. */
-const backend = v.picklist(['webgpu', 'wasm', 'upstream']);
+/** `server`: the client is connected to a server, and no model runs here. */
+const backend = v.picklist(['webgpu', 'wasm', 'server']);
 
-/** `unknown` for an upstream. */
+/** `unknown` for a server. */
 const precision = v.picklist([...DTYPES, 'unknown']);
 
 export const backendInfo = v.object({
   /** The backend: WebGPU, `wasm` for the CPU, or another server. */
   name: backend,
-  /** Left out for an upstream. */
+  /** Left out for a server. */
   rung: v.exactOptional(rung),
   /** How the weights are stored. */
   precision,
-  /** The GPU as its driver names it, how the CPU computes (`CPU, int8, relaxed SIMD, 2 threads`), or the address of the upstream. */
+  /** The GPU as its driver names it, how the CPU computes (`CPU, int8, relaxed SIMD, 2 threads`), or the address of the server. */
   adapter: v.string(),
   /** Whether the adapter runs WebGPU on the CPU, as SwiftShader does. */
   isSoftwareAdapter: v.exactOptional(v.boolean()),
@@ -204,11 +204,6 @@ export type ServedModel = Wire<typeof servedModel>;
 
 export function toServedModel(model: ModelInfo, runsOn: BackendInfo): ServedModel {
   return { id: model.id, backend: runsOn.name, precision: runsOn.precision };
-}
-
-/** Whether one can continue the other's text. An upstream and a model in the tab never can. */
-export function isSameModel(a: ServedModel, b: ServedModel): boolean {
-  return a.id === b.id && (a.backend === 'upstream') === (b.backend === 'upstream');
 }
 
 const fraction = v.number();

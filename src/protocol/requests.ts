@@ -80,7 +80,7 @@ export const requestUpdate = v.variant('type', [
     /** The model that answers. */
     model: servedModel,
   }),
-  /** `model` starts the request again, since another model had started it or an upstream cannot resume it. Earlier chunks are void. */
+  /** `model` starts the request again, since another model had started it or a server cannot resume it. Earlier chunks are void. */
   v.object({
     type: v.literal('restarted'),
     requestId,

@@ -26,7 +26,7 @@ export const batchRecord = v.object({
   /** Tokens of the items that were answered, padding not counted; for encoders only, whose own measure counts padding. */
   numTokens: v.exactOptional(count),
   /** Where an encoder ran this batch. Left out for other deployments, and for a batch that failed. */
-  backend: v.exactOptional(v.picklist(['webgpu', 'wasm', 'upstream'])),
+  backend: v.exactOptional(v.picklist(['webgpu', 'wasm', 'server'])),
   /** From the arrival of the oldest item to the cut. */
   waitMs: duration,
   /** From the cut to the end of the handler. */

@@ -54,7 +54,7 @@ export type DeploymentInfo = Wire<typeof deploymentInfo>;
 export const knobSettings = v.object({
   /** Counts the changes. Settings with a higher count win. */
   revision: count,
-  /** The users' own policy. It has no effect on an upstream. */
+  /** The users' own policy. It has no effect on a server. */
   policy,
   /** All but the text generator. They serve before its model is loaded. */
   deployments: v.array(deploymentInfo),

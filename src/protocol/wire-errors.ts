@@ -6,7 +6,7 @@ import * as model from './errors/model.ts';
 import * as runtime from './errors/runtime.ts';
 import * as tabs from './errors/tabs.ts';
 import * as worker from './errors/worker.ts';
-import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
+import { isServerErrorCode, ServerError } from './errors/server.ts';
 import type { WireError } from './wire.ts';
 
 /** An error from the wire with a code that this version does not know. */
@@ -69,7 +69,7 @@ export function fromWireError({ code, message, param, details }: WireError): Err
   if (code === 'INVALID_OPTION') return new core.InvalidOptionError(message, param);
   if (code === 'UNKNOWN_OPTION') return new core.UnknownOptionError(message, param);
   if (code === 'RESPONSE_FORMAT_UNSUPPORTED') return new core.ResponseFormatUnsupportedError(message, param);
-  if (isUpstreamErrorCode(code)) return new UpstreamError(code, message);
+  if (isServerErrorCode(code)) return new ServerError(code, message);
   const KnownError = CLASS_OF_CODE.get(code);
   return KnownError ? new KnownError(message) : new TabserveError(code, message);
 }

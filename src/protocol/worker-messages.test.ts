@@ -235,7 +235,7 @@ describe('parseWorkerMessage', () => {
     ['a queue without limit', withStatus({ ...BARE_STATUS, knobs: knobsWithoutLimit() })],
     ['a backend of 8 bits', withBackend({ precision: 'q8' })],
     ['a backend of 4 bits', withBackend({ precision: 'q4' })],
-    ['an upstream', withBackend({ name: 'upstream', precision: 'unknown' })],
+    ['a server', withBackend({ name: 'server', precision: 'unknown' })],
     ['an echo', withUpdate(ECHO)],
     [
       'a chunk that is not the first',

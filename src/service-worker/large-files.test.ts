@@ -50,7 +50,7 @@ describe('isKeepMessage', () => {
     'KEEP',
     {},
     { type: 'KEEP' },
-    { type: 'KEEP', backend: 'upstream' },
+    { type: 'KEEP', backend: 'server' },
     { type: 'SKIP_WAITING' },
   ])('refuses %j', (data) => {
     expect(isKeepMessage(data)).toBe(false);

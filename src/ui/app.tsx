@@ -8,7 +8,7 @@ import { Failure } from './panels/header/failure.tsx';
 import { SiteHeader } from './panels/header/site-header.tsx';
 import { StatusChip } from './panels/header/status-chip.tsx';
 import { PanelBoundary } from './parts/panel-boundary.tsx';
-import { ServeContext, useServeView } from './state/serve-context.ts';
+import { ServeContext, useIsServer, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList } from './parts/tab-list.tsx';
 import { TextView } from './views/text/text-view.tsx';
@@ -32,6 +32,8 @@ const HandoverNote = lazy(async () => ({
 }));
 
 const TABS = [...VIEWS.map(({ id }) => id), DEPLOYMENTS].map((id) => ({ id, title: titleOf(id) }));
+/** Text and chat: the others need a worker. */
+const TABS_AT_SERVER = TABS.slice(0, 2);
 
 interface AppProps {
   readonly serve: TabserveClient;
@@ -58,7 +60,8 @@ function Views() {
     return isNews && status.state === 'ready' ? last : undefined;
   });
   const [selected, select] = useSelectedView();
-  const tab = tabOf(selected);
+  const tabs = useIsServer() ? TABS_AT_SERVER : TABS;
+  const tab = tabs.find(({ id }) => id === tabOf(selected))?.id ?? TEXT_GENERATOR;
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([tab]));
   if (!visited.has(tab)) setVisited(new Set([...visited, tab]));
   const deployments = listDeployments(served.map(({ name }) => name));
@@ -70,7 +73,7 @@ function Views() {
       <SiteHeader status={<StatusChip />}>
         <TabList
           label="View"
-          tabs={TABS}
+          tabs={tabs}
           selected={tab}
           onSelect={(id, isPassing) => select(id === DEPLOYMENTS ? shownDeployment : id, isPassing)}
         />
@@ -78,22 +81,24 @@ function Views() {
       <Suspense>{handover && <HandoverNote handover={handover} />}</Suspense>
       <main>
         <LoadFailure />
-        {TABS.filter(({ id }) => visited.has(id)).map(({ id, title }) => (
-          <Activity key={id} mode={id === tab ? 'visible' : 'hidden'}>
-            {id === DEPLOYMENTS ? (
-              <PanelBoundary name={title}>
-                <DeploymentsView
-                  names={deployments}
-                  name={shownDeployment}
-                  isShown={id === tab}
-                  onChoose={(name) => select(name, false)}
-                />
-              </PanelBoundary>
-            ) : (
-              <View name={id} isShown={id === tab} />
-            )}
-          </Activity>
-        ))}
+        {tabs
+          .filter(({ id }) => visited.has(id))
+          .map(({ id, title }) => (
+            <Activity key={id} mode={id === tab ? 'visible' : 'hidden'}>
+              {id === DEPLOYMENTS ? (
+                <PanelBoundary name={title}>
+                  <DeploymentsView
+                    names={deployments}
+                    name={shownDeployment}
+                    isShown={id === tab}
+                    onChoose={(name) => select(name, false)}
+                  />
+                </PanelBoundary>
+              ) : (
+                <View name={id} isShown={id === tab} />
+              )}
+            </Activity>
+          ))}
       </main>
     </>
   );

@@ -116,7 +116,7 @@ class WorkerStart {
   }
 
   #start(workerId: WorkerId, tabs: Outbox): ServeWorker {
-    const { app, past, model, dtype, encoders, backend, upstream, bridgeUrl, lifeLock, isTrial } = this.#init;
+    const { app, past, model, dtype, encoders, backend, bridgeUrl, lifeLock, isTrial } = this.#init;
     const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
@@ -131,7 +131,7 @@ class WorkerStart {
     // The browser reports an uncaught error to the host, but not a rejection.
     self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
     void serveBridge(bridgeUrl, worker, outbox);
-    void worker.start({ model, dtype, ...(encoders && { encoders }) }, backend, upstream);
+    void worker.start({ model, dtype, ...(encoders && { encoders }) }, backend);
     return worker;
   }
 

@@ -2,7 +2,7 @@ import { chromium, type Browser, type BrowserContext } from 'playwright';
 
 import { findBrowser } from '../../bridge/browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../../bridge/browser/launch-arguments.ts';
-import { findFreePort } from '../listen.ts';
+import { findFreePort } from '../../bridge/testing/listen.ts';
 
 export interface LaunchedBrowser {
   readonly browser: Browser;

@@ -18,7 +18,7 @@ const OTHERS =
 const AREAS = { models: /hub|model|onnx/, requests: /batching\/errors|deployments|jobs/, worker: /./ };
 
 /** A comment before a class, or before a code in a list. */
-const CAUSE = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s+(?:export class (\w+)|'([A-Z_]+)')/g;
+const CAUSE = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s+(?:export class (\w+)|(?:\| )?'([A-Z_]+)')/g;
 
 /** The code of an error that is made: the first argument, or a field. */
 const CODE = /(?:\bnew \w+\(|\bcode\w*[:=])\s*'([A-Z\d]+(?:_[A-Z\d]+)+|[a-z]+(?:_[a-z]+)+)'/g;
@@ -66,7 +66,7 @@ refuseUndocumented();
 function collectCodes(path: string, classes: readonly ErrorClass[]): void {
   const text = readFileSync(path, 'utf8');
   const [area = ''] = Object.entries(AREAS).find(([, pattern]) => pattern.test(path)) ?? [];
-  for (const [, comment = '', className = 'UpstreamError', listed] of text.matchAll(CAUSE)) {
+  for (const [, comment = '', className = 'ServerError', listed] of text.matchAll(CAUSE)) {
     const [description = ''] = comment.replaceAll(/^\s*\*+ ?/gm, '').split(/^@/m);
     const Class = classes.find(({ name }) => name === className);
     const code = listed ?? (Class && codeOf(new Class('', {}, {})));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { listen, type Listening } from '../listen.ts';
+import { listen, type Listening } from '../../bridge/testing/listen.ts';
 import type { HubFile, HubRepository } from './hub-repository.ts';
 
 export interface HubRequest {

@@ -31,7 +31,7 @@ export function usageIn({ isIncluded, isContinuous }: StreamedUsage, usage: Usag
   return isIncluded ? { usage: null } : {};
 }
 
-/** An end token counts although no chunk has its id. Without ids, an upstream's chunk counts as one token. */
+/** An end token counts although no chunk has its id. Without ids, a target's chunk counts as one token. */
 export function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number {
   return tokenIds.length || Number(text !== '' || finishReason === 'stop');
 }

@@ -16,7 +16,13 @@ export interface EngineGauges {
   readonly kvCache: KvUsage;
 }
 
-/** The measured part of a request's events. An upstream reports no more than this. */
+export const NO_GAUGES: EngineGauges = {
+  numRunning: 0,
+  numWaiting: 0,
+  kvCache: { usedBytes: 0, reservedBytes: 0 },
+};
+
+/** The measured part of a request's events. A server reports no more than this. */
 export type MeasuredEvent =
   | Omit<StartedEvent, 'requestId'>
   | Pick<PromptScoredEvent, 'type'>

@@ -9,8 +9,8 @@ const REPLACED = 'Another model took over before the answer was complete: send t
 const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
   'BACK_PRESSURE',
   'MODEL_RUN_FAILED',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_UNREACHABLE',
+  'SERVER_UNAVAILABLE',
+  'SERVER_UNREACHABLE',
 ]);
 
 /**

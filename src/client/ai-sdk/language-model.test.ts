@@ -94,7 +94,7 @@ describe('generateText', () => {
     expect((await model.doGenerate(calm)).warnings).toEqual([]);
   });
 
-  it('tells the log probabilities that were asked for, and no numbers that an upstream has not counted', async () => {
+  it('tells the log probabilities that were asked for, and no numbers that a server has not counted', async () => {
     const { worker, model } = setUpSilent();
     const answering = model.doGenerate({ ...HI, providerOptions: { tabserve: { logprobs: 1 } } });
     const { requestId, options } = await untilSubmitted(worker);
@@ -158,7 +158,7 @@ describe('generateText', () => {
       cause: { code: 'BACK_PRESSURE', retryAfterMs: 1 },
     });
     expect(await failWith('MODEL_RUN_FAILED')).toMatchObject({ isRetryable: true });
-    expect(await failWith('UPSTREAM_UNREACHABLE')).toMatchObject({ isRetryable: true });
+    expect(await failWith('SERVER_UNREACHABLE')).toMatchObject({ isRetryable: true });
     expect(await failWith('PROMPT_TOO_LONG')).toMatchObject({ code: 'PROMPT_TOO_LONG' });
   });
 

@@ -21,7 +21,7 @@ export function endOf(
     },
     usage: {
       inputTokens: {
-        // A prompt has tokens: an upstream that reports 0 has not counted them.
+        // A prompt has tokens: a server that reports 0 has not counted them.
         ...(numPromptTokens > 0
           ? { total: numPromptTokens, noCache: numPromptTokens - numCachedTokens, cacheRead: numCachedTokens }
           : UNKNOWN_INPUT),

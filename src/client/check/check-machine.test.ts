@@ -245,10 +245,10 @@ describe('what can’t be run says why', () => {
     expect(await detailOf('handover', play(), [{ numMoved: 0 }])).toContain('ended before their worker');
   });
 
-  it('where an upstream serves', async () => {
-    const upstream = play({ backend: { ...CPU, name: 'upstream' } });
-    expect(new Set(Object.values(await outcomes(upstream, [])))).toEqual(new Set(['not-run']));
-    expect(upstream.isHeld()).toBe(false);
+  it('where a server serves', async () => {
+    const atServer = play({ backend: { ...CPU, name: 'server' } });
+    expect(new Set(Object.values(await outcomes(atServer, [])))).toEqual(new Set(['not-run']));
+    expect(atServer.isHeld()).toBe(false);
   });
 
   it('where it was stopped', async () => {

@@ -43,7 +43,7 @@ const SAMPLED: CheckedOptions = { ...GREEDY, temperature: 0.8, seed: SEED };
 const PLACES: Readonly<Record<BackendInfo['name'], string>> = {
   wasm: 'CPU',
   webgpu: 'GPU',
-  upstream: 'Upstream',
+  server: 'Server',
 };
 
 export interface CheckedTab {
@@ -60,7 +60,7 @@ export async function checkMachine(tab: CheckedTab, options: CheckOptions): Prom
   const { backend, model } = await serve.ready();
   const progress = new CheckProgress(model, options.onProgress);
   if (!model || !backend) return progress.end('No model is loaded.');
-  if (backend.name === 'upstream') return progress.end('An upstream server runs the model.');
+  if (backend.name === 'server') return progress.end('A server runs the model.');
   const override = await serve.overridePolicy(POLICY);
   const signal = AbortSignal.any([override.signal, ...(options.signal ? [options.signal] : [])]);
   const runner = { serve, signal, onRequest: options.onRequest ?? (() => {}) };

@@ -151,8 +151,8 @@ describe('a shared link', () => {
   it('leads in no tab that may not: it follows, and sees the leader go and another come', async () => {
     const locks = new FakeLocks();
     const popup = openTab('popup', locks, false);
-    await settle();
-    expect(popup.listener.log.splice(0)).toEqual(['open', 'no leader']);
+    await vi.waitFor(() => expect(popup.listener.log).toEqual(['open', 'no leader']));
+    popup.listener.log.splice(0);
     const look = async (): Promise<string[]> => {
       popup.clock.advance(1000);
       await settle();

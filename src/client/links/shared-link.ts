@@ -7,7 +7,6 @@ import type { Link, LinkListener, Outgoing } from './link.ts';
 import { holderOf, type Locks } from '../../protocol/locks.ts';
 import { ALIVE, type AppNames, ASK, namesOf } from '../../protocol/names.ts';
 import { TurnOutbox } from './turn-outbox.ts';
-import { watchLeader } from './watch-leader.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import {
   foreignWorkerVersion,
@@ -212,8 +211,9 @@ export class SharedLink implements Link {
     });
   }
 
-  #watchLeader(): Promise<void> {
-    return watchLeader({
+  async #watchLeader(): Promise<void> {
+    const { watchLeader } = await import('./watch-leader.ts');
+    await watchLeader({
       locks: this.#locks,
       lockName: this.#names.leaderLock,
       signal: this.#closing.signal,

@@ -7,8 +7,8 @@ import type { CreateMonitor, ModelOptions } from './types.ts';
 const MODEL = 'owner/chat';
 const SERVED = { ...CHAT_MODEL, id: MODEL };
 const STORED = { key: 'k', id: MODEL, revision: 'main', storedBytes: 1, totalBytes: 1 } as const;
-const UPSTREAM = {
-  name: 'upstream',
+const AT_SERVER = {
+  name: 'server',
   precision: 'unknown',
   adapter: '',
   fallbackReason: '',
@@ -52,7 +52,7 @@ describe('availability()', () => {
     ['unavailable', 'a base model serves', new PlayedWorker({ model: BASE_MODEL }), undefined],
     ['downloading', 'the first model is being loaded', new PlayedWorker({ state: 'loading' }), undefined],
     ['unavailable', 'no model could be loaded', new PlayedWorker({ state: 'failed' }), undefined],
-    ['unavailable', 'an upstream answers', new PlayedWorker({ backend: UPSTREAM }), undefined],
+    ['unavailable', 'a server answers', new PlayedWorker({ backend: AT_SERVER }), undefined],
     ['available', 'the named model serves', new PlayedWorker({ model: SERVED }), MODEL],
     ['downloadable', 'another model serves', new PlayedWorker({ model: BASE_MODEL }), MODEL],
     ['downloading', 'the named model is being loaded', new PlayedWorker({ load: LOAD }), MODEL],

@@ -61,7 +61,7 @@ async function find(serve: TabserveClient, wanted: string): Promise<Availability
   // The worker answers after its welcome, so the status below is its own. The call fails without storage.
   const stored = await serve.storedModels().catch(() => undefined);
   const { state, backend, load } = serve.status();
-  if (state === 'closed' || backend?.name === 'upstream') return 'unavailable';
+  if (state === 'closed' || backend?.name === 'server') return 'unavailable';
   if (embedderOf(serve, wanted)) return 'available';
   if (load?.id === wanted) return 'downloading';
   return stored?.some(({ id, dtype }) => id === wanted && dtype !== undefined) ? 'available' : 'downloadable';
@@ -76,7 +76,7 @@ async function open(
 ): Promise<EncoderInfo> {
   const availability = await find(serve, wanted);
   if (availability === 'unavailable')
-    throw notSupported('No model of the browser serves: connect again, or without an upstream.');
+    throw notSupported('No model of the browser serves: connect again, or without a server.');
   if (availability === 'downloadable') requireActivation();
   report(0);
   if (!embedderOf(serve, wanted)) {

@@ -73,8 +73,8 @@ export class ModelHost {
     const stored = await serve.storedModels().catch(() => undefined);
     const status = serve.status();
     if (status.state === 'closed') return unavailable('The client is closed: connect again.');
-    if (status.backend?.name === 'upstream')
-      return unavailable('An upstream answers, but sessions need a model in the browser: set `backend`.');
+    if (status.backend?.name === 'server')
+      return unavailable('A server answers, but sessions need a model in the browser: set `backend`.');
     const wanted = this.#wanted;
     const isLost = status.state === 'failed' && !stored;
     if (wanted === undefined || status.model?.id === wanted || isLost) return findingOf(status);

@@ -10,8 +10,8 @@ import { TINY_CONFIG } from '../../worker/testing/tiny-checkpoint.ts';
 import { HUB_CONFIGS } from '../../worker/testing/hub-configs.ts';
 import { ScriptedBackend } from '../../worker/testing/scripted-backend.ts';
 import { createScriptedModel } from '../../worker/test-support.ts';
-import { resolveOptions } from '../../worker/text-generation/generation-options.ts';
-import { readMessages } from '../../worker/text-generation/read-messages.ts';
+import { resolveOptions } from '../resolve-options.ts';
+import { readMessages } from '../read-messages.ts';
 import { UnknownDeploymentError } from './deployments.ts';
 import { ChatTemplateError, ModelFileCorruptError, ModelFileMissingError } from './model.ts';
 

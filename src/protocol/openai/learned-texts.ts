@@ -12,7 +12,7 @@ export class LearnedTexts {
     this.#ask = ask;
   }
 
-  /** Empty for a token whose text nobody knows, as under an upstream. */
+  /** Empty for a token whose text nobody knows, as under a server. */
   readonly textOf: TextOfToken = (tokenId) => this.#texts.get(tokenId) ?? '';
 
   /** Undefined where all texts are known. */

@@ -113,7 +113,7 @@ describe('the summary of a run', () => {
     });
   });
 
-  it('of an upstream has no peak and takes the latencies of the requests', () => {
+  it('of a server has no peak and takes the latencies of the requests', () => {
     const requests = new Map([[idOf('a'), createRequest('a', { ttftMs: 7 })]]);
     const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [idOf('a')] };
     const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, {

@@ -20,7 +20,7 @@ export interface RunSummary extends RunLatencies {
   readonly numForeign: number;
   /** Until the last step, while the run goes on. */
   readonly elapsedMs: number;
-  /** The most sequences in one step; undefined where no step is known, as with an upstream. */
+  /** The most sequences in one step; undefined where no step is known, as with a server. */
   readonly peakBatchSize: number | undefined;
   readonly tokensPerSecond: number;
   readonly stall: PrefillStall | undefined;
@@ -92,7 +92,7 @@ export function summarizeRun(
     itlMs: latencies.itlMs,
     queueWaitMs: latencies.queueWaitMs,
     e2eMs: latencies.e2eMs,
-    // Without slots, as with an upstream, the requests say it.
+    // Without slots, as with a server, the requests say it.
     ttftMs:
       latencies.ttftMs ??
       spreadReader(rows.flatMap(({ ttftMs: ms }) => (ms === undefined ? [] : { atMs: 0, ms })))(endMs),

@@ -24,8 +24,8 @@ export function useRecordedView<Selected>(select: (view: RecordedView) => Select
 }
 
 /** Whether another server generates the texts, whose steps, slots and policy the page can’t see. */
-export function useIsUpstream(): boolean {
-  return useServeView(({ status }) => status.backend?.name === 'upstream');
+export function useIsServer(): boolean {
+  return useServeView(({ status }) => status.backend?.name === 'server');
 }
 
 const NO_BATCHES: readonly BatchView[] = [];

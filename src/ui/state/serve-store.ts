@@ -100,11 +100,11 @@ export function applyEvents(
   });
   const run = latestRun(runs);
   if (run?.requestIds[0] !== latestRun(before.runs)?.requestIds[0]) history.slots.adjustClock();
-  const isUpstream = latest.status.backend?.name === 'upstream';
+  const isServer = latest.status.backend?.name === 'server';
   let latenciesAt: ReturnType<typeof latencyReader> | undefined;
   for (const message of messages)
     history.sample(message, () => {
-      if (!run || isUpstream) return latenciesIn(message.stats);
+      if (!run || isServer) return latenciesIn(message.stats);
       latenciesAt ??= latencyReader(run, { ...after, history });
       return latenciesAt(message.sentAtMs);
     });
@@ -116,7 +116,7 @@ export function applyEvents(
   });
 }
 
-/** The worker's own: an upstream reports no steps. */
+/** The worker's own: a server reports no steps. */
 function latenciesIn({ ttftMs, itlMs, queueWaitMs, e2eMs }: TabserveStats): RunLatencies {
   return { ttftMs, itlMs, queueWaitMs, e2eMs };
 }

@@ -1,34 +1,22 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import {
-  integerIn,
-  isBoolean,
-  isWholeText,
-  parseOptions,
-  type Validators,
-} from '../../batching/base/validate.ts';
-import { EMBEDDER, type Embedding, type EmbeddingOptions } from '../../protocol/embedding.ts';
+import { integerIn, parseOptions } from '../../batching/base/validate.ts';
+import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
+import { EMBEDDING_CHECKS, isSingleText, requireList } from '../../protocol/encoder-options.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
 import type { EncoderTask } from './encoder-task.ts';
-import { fit, requireList, TEXTS_PER_PIECE, tokenize, type ReadRow } from './read-texts.ts';
-
-const OPTIONS: Validators<EmbeddingOptions> = {
-  dimensions: integerIn({ from: 1 }),
-  normalize: isBoolean,
-  prompt: isWholeText,
-  truncate: isBoolean,
-};
+import { fit, TEXTS_PER_PIECE, tokenize, type ReadRow } from './read-texts.ts';
 
 /** Makes vectors of texts. */
 export const embedTask: EncoderTask = {
   name: EMBEDDER,
   *read(input, given, model) {
-    const options = parseOptions('options', OPTIONS, given);
+    const options = parseOptions('options', EMBEDDING_CHECKS, given);
     const { encoder } = model;
     const { normalize = encoder.isNormalized, truncate = false } = options;
     const dimensions = readDimensions(options.dimensions, model);
     const prefix = readPrompt(options.prompt, model);
-    const isSingle = typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number');
+    const isSingle = isSingleText(input);
     const texts = isSingle ? [input] : requireList('input', input);
     const rows: ReadRow[] = [];
     for (const [index, text] of texts.entries()) {

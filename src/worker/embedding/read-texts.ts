@@ -1,6 +1,4 @@
-import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { isWholeText } from '../../batching/base/validate.ts';
-import { MAX_TEXTS } from '../../protocol/embedding.ts';
 import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
 import type { EncoderRow } from '../runtime/encoder-inputs.ts';
@@ -12,13 +10,6 @@ export const TEXTS_PER_PIECE = 16;
 /** A row, and whether its text was cut. */
 export interface ReadRow extends EncoderRow {
   readonly isTruncated: boolean;
-}
-
-/** @throws InvalidOptionError for anything but a list of 1 to `MAX_TEXTS` entries. */
-export function requireList(option: string, value: unknown): readonly unknown[] {
-  if (Array.isArray(value) && value.length > 0 && value.length <= MAX_TEXTS) return value;
-  const got: unknown = Array.isArray(value) ? `${value.length} entries` : value;
-  throw InvalidOptionError.of(option, `a list of 1 to ${MAX_TEXTS} entries`, got);
 }
 
 /** @param place Of the text in the request, as `input[3]`. */

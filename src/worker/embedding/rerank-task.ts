@@ -1,25 +1,18 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import {
-  integerIn,
-  isBoolean,
-  isWholeText,
-  parseOptions,
-  type Validators,
-} from '../../batching/base/validate.ts';
+import { isWholeText, parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
-import { RERANKER, type Ranking, type RerankOptions } from '../../protocol/embedding.ts';
+import { RERANKER, type Ranking } from '../../protocol/embedding.ts';
+import { RERANK_CHECKS, requireList } from '../../protocol/encoder-options.ts';
 import { PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { EncoderTask } from './encoder-task.ts';
-import { requireList, TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
-
-const OPTIONS: Validators<RerankOptions> = { topN: integerIn({ from: 1 }), truncate: isBoolean };
+import { TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
 
 /** Scores pairs of a query and a document. */
 export const rerankTask: EncoderTask = {
   name: RERANKER,
   *read(input, given, model) {
-    const { topN = Infinity, truncate = false } = parseOptions('options', OPTIONS, given);
+    const { topN = Infinity, truncate = false } = parseOptions('options', RERANK_CHECKS, given);
     if (!isRecord(input)) throw InvalidOptionError.of('input', 'an object with query and documents', input);
     const query = isWholeText('query', input['query']);
     const documents = requireList('documents', input['documents']);

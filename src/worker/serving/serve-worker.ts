@@ -11,14 +11,14 @@ import type { EncoderTask } from '../embedding/encoder-task.ts';
 import type { AnyDeployment } from '../../protocol/deployment.ts';
 import { ActivityLog } from '../logs/activity-log.ts';
 import { BatchLog, stepBatchOf } from '../../protocol/batch-log.ts';
-import { StatsReporter } from '../logs/stats-reporter.ts';
+import { StatsReporter } from '../../protocol/stats-reporter.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { StepBatch } from '../../protocol/stats.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import { handleCall, type CallAnswer, type CallMessage, type CallName } from '../../protocol/calls.ts';
 import type { ClientMessage, UnreadMessage } from '../../protocol/client-messages.ts';
-import type { FirstModelInit, UpstreamInit } from '../../protocol/host-messages.ts';
+import type { FirstModelInit } from '../../protocol/host-messages.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
@@ -103,18 +103,13 @@ export class ServeWorker {
     this.#models = new ModelService({
       host,
       status: this.#status,
-      stats,
       textGenerator,
       encoders: {
         deployments: encoders,
         onChange: (infos) => this.#status.change({ encoders: infos, ...this.#knobs.shown }),
       },
     });
-    this.#calls = createOwnCalls({
-      knobs: this.#knobs,
-      metrics: this.#metrics,
-      refuseUnderUpstream: () => this.#models.refuseUnderUpstream('How requests are batched'),
-    });
+    this.#calls = createOwnCalls({ knobs: this.#knobs, metrics: this.#metrics });
   }
 
   /** How long this worker may be silent before it counts as hung, in ms. */
@@ -132,11 +127,11 @@ export class ServeWorker {
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
-  /** Announces the worker and starts its model or upstream. Resolves when it serves or has failed. */
-  async start(first: FirstModelInit, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
+  /** Announces the worker and starts its model. Resolves when it serves or has failed. */
+  async start(first: FirstModelInit, backend: BackendChoice): Promise<void> {
     this.announce();
     try {
-      await this.#models.start(first, backend, upstream);
+      await this.#models.start(first, backend);
     } catch (error) {
       this.fail(error);
       return;

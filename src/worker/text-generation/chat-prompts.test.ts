@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ChatMessage } from '../../protocol/chat.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
-import { readMessages } from './read-messages.ts';
+import { readMessages } from '../../protocol/read-messages.ts';
 import { runToEnd, scriptedChatTemplate } from '../test-support.ts';
 import { createGenerator, resultIn, textsIn } from './test-support.ts';
 

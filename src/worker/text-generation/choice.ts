@@ -6,7 +6,7 @@ import type {
 } from '../../protocol/generation.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { ResumedChoice } from '../../protocol/requests.ts';
-import type { ResolvedOptions } from './generation-options.ts';
+import type { ResolvedOptions } from '../../protocol/resolve-options.ts';
 import { joinParts, type AnswerPart } from '../../protocol/answers.ts';
 import type { AnswerParser } from './answers/answer-parser.ts';
 import { StopMatcher } from './stop-matcher.ts';

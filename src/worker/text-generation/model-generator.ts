@@ -21,16 +21,9 @@ import { tokensOf, type AnswerSyntax } from './answers/answer-syntax.ts';
 import { Choice } from './choice.ts';
 import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
-import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
+import { resolveOptions, type ResolvedOptions } from '../../protocol/resolve-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
-import type {
-  Accepted,
-  AskedOptions,
-  PreparedShape,
-  PromptGenerator,
-  Shapes,
-  Submission,
-} from './prompt-generator.ts';
+import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from './prompt-generator.ts';
 import { checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
 import { constraintOf } from './token-constraint.ts';
@@ -53,7 +46,7 @@ interface PreparedRequest {
 }
 
 /** Continues prompts on a model in this worker. Adds text to the engine, which only knows token IDs. */
-export class ModelGenerator implements PromptGenerator {
+export class ModelGenerator {
   readonly #model: LoadedModel;
   readonly #engine: Engine;
   readonly #requests = new Map<RequestId, ActiveRequest>();
@@ -89,6 +82,7 @@ export class ModelGenerator implements PromptGenerator {
     });
   }
 
+  /** How long the worker may be silent while this runs, in ms. */
   get patienceMs(): number {
     return this.#guard.patienceMs;
   }
@@ -98,6 +92,7 @@ export class ModelGenerator implements PromptGenerator {
     return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
+  /** Prepares the shapes that these submissions ask for; undefined if they ask for none. A rejection refuses all of them. */
   prepare(submissions: readonly Submission[]): Promise<Shapes> | undefined {
     const shaped = submissions.filter(
       ({ options }) =>
@@ -106,6 +101,13 @@ export class ModelGenerator implements PromptGenerator {
     return shaped.length > 0 ? this.#prepareShapes(shaped) : undefined;
   }
 
+  /**
+   * Reads the submissions of one turn, and yields between pieces of long prompts. Returns a function that accepts all of them or
+   * none.
+   *
+   * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError. Accepting throws BackPressureError,
+   *   InvalidOptionError.
+   */
   *readAll(
     submissions: readonly Submission[],
     shapes: Shapes = new Map(),
@@ -124,20 +126,24 @@ export class ModelGenerator implements PromptGenerator {
     return () => this.#submitAll(prepared, wasAccepted);
   }
 
+  /** Ends a request with RequestCancelledError. Does nothing if it has ended already. */
   cancel(requestId: RequestId): void {
     this.#engine.abortAll(this.#requests.get(requestId)?.liveIds ?? []);
   }
 
+  /** Ends a request with this error. Does nothing if it has ended already. */
   fail(requestId: RequestId, error: Error): void {
     this.#engine.failAll(this.#requests.get(requestId)?.liveIds ?? [], error);
   }
 
+  /** Drops all requests without an update. Resolves when none of them runs any more. */
   async dropAll(): Promise<void> {
     this.#isDropped = true;
     this.#requests.clear();
     await this.#engine.close();
   }
 
+  /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
     return this.#engine.configure(knobs);
   }

@@ -1,10 +1,8 @@
-import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { TokenConstraint } from '../../batching/generation/request.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
-import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { SubmittedRequest } from '../../protocol/requests.ts';
-import type { ResolvedOptions } from './generation-options.ts';
+import type { ResolvedOptions } from '../../protocol/resolve-options.ts';
 import type { PromptLimits, WrittenChat } from './prompt-tokens.ts';
 
 /** A request for a text, with its place in the queue. Its input is the prompt. */
@@ -35,34 +33,3 @@ export interface PreparedShape {
 }
 
 export type Shapes = ReadonlyMap<RequestId, PreparedShape>;
-
-/** Continues prompts for the text generator, with a model in this worker or an upstream server. Outcomes are sent as updates. */
-export interface PromptGenerator {
-  readonly gauges: EngineGauges;
-  /** How long the worker may be silent while this runs, in ms. */
-  readonly patienceMs: number;
-  /**
-   * Prepares the shapes that these submissions ask for; undefined if they ask for none. A rejection refuses all of them.
-   */
-  prepare?(submissions: readonly Submission[]): Promise<Shapes> | undefined;
-  /**
-   * Reads the submissions of one turn, and yields between pieces of long prompts. Returns a function that accepts all of them or
-   * none.
-   *
-   * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError. Accepting throws BackPressureError,
-   *   InvalidOptionError.
-   */
-  readAll(submissions: readonly Submission[], shapes?: Shapes): Generator<void, () => readonly Accepted[]>;
-  /** Ends a request with RequestCancelledError. Does nothing if it has ended already. */
-  cancel(requestId: RequestId): void;
-  /** Ends a request with this error. Does nothing if it has ended already. */
-  fail(requestId: RequestId, error: Error): void;
-  /** Drops all requests without an update. Resolves when none of them runs any more. */
-  dropAll(): Promise<void>;
-  /**
-   * Left out by a generator that does not batch by the policy of this worker.
-   *
-   * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
-   */
-  configure?(knobs: unknown): BatchingPolicy;
-}

@@ -7,7 +7,7 @@ import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/depl
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-syntax.ts';
 import { toolSyntaxOf } from './answers/tool-syntax.ts';
-import { haveCalls, readMessages } from './read-messages.ts';
+import { haveCalls, readMessages } from '../../protocol/read-messages.ts';
 import { renderOpen } from './render-open.ts';
 import { noCalls, noChatTemplate, noTools } from '../models/model-errors.ts';
 

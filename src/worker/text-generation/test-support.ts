@@ -7,13 +7,13 @@ import { END_TYPES, type RequestUpdate, type Resumption } from '../../protocol/r
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { ModelGenerator } from './model-generator.ts';
-import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
+import type { Accepted, Submission } from './prompt-generator.ts';
 
 /** Builders for the tests of this folder; production code never imports this file. */
 
 /** Reads and accepts submissions at once. */
 export function submitAll(
-  generator: PromptGenerator,
+  generator: Pick<ModelGenerator, 'readAll'>,
   submissions: readonly Submission[],
 ): readonly Accepted[] {
   return runToEnd(generator.readAll(submissions)).value();

@@ -7,7 +7,7 @@ import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
 import type { TabserveStats } from '../../protocol/stats.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
-import { StatsReporter } from '../logs/stats-reporter.ts';
+import { StatsReporter } from '../../protocol/stats-reporter.ts';
 import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
 import { createScriptedModel, createServedModel, scriptedChatTemplate } from '../test-support.ts';
 import { serveModel } from './serve-model.ts';

@@ -1,37 +1,31 @@
 import { systemClock } from '../../batching/base/clock.ts';
 import { RequestCancelledError, RequestTimeoutError } from '../../batching/base/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
+import { NO_GAUGES, type EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
-import { type ServedModel, type WhenBusy, isSameModel } from '../../protocol/models.ts';
+import type { ServedModel, WhenBusy } from '../../protocol/models.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { inPieces } from '../../platform/in-pieces.ts';
-import type { StatsReporter } from '../logs/stats-reporter.ts';
-import { timeoutMsOf } from './generation-options.ts';
+import type { StatsReporter } from '../../protocol/stats-reporter.ts';
+import { timeoutMsOf } from '../../protocol/resolve-options.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
-import type { ModelGeneratorOptions } from './model-generator.ts';
-import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
+import type { ModelGenerator, ModelGeneratorOptions } from './model-generator.ts';
+import type { Accepted, Submission } from './prompt-generator.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
   /** The old model finishes its requests. New submissions wait for the new model. */
-  | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
-  | { readonly type: 'ready'; readonly generator: PromptGenerator }
+  | { readonly type: 'draining'; readonly generator: ModelGenerator; readonly onIdle: () => void }
+  | { readonly type: 'ready'; readonly generator: ModelGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
-type Reading = ReturnType<PromptGenerator['readAll']>;
-
-const NO_GAUGES: EngineGauges = {
-  numRunning: 0,
-  numWaiting: 0,
-  kvCache: { usedBytes: 0, reservedBytes: 0 },
-};
+type Reading = ReturnType<ModelGenerator['readAll']>;
 
 /** The generator reports the outcome of its requests to `onUpdates`. */
-type CreateGenerator = (options: ModelGeneratorOptions, policy: BatchingPolicy) => PromptGenerator;
+type CreateGenerator = (options: ModelGeneratorOptions, policy: BatchingPolicy) => ModelGenerator;
 
 /** The text-generator deployment. It accepts submissions from the start: they wait while its model loads or changes. */
 export class TextDeployment {
@@ -142,7 +136,7 @@ export class TextDeployment {
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
-    this.#policy = this.#generator?.configure?.(knobs) ?? updatePolicy(this.#policy, knobs);
+    this.#policy = this.#generator?.configure(knobs) ?? updatePolicy(this.#policy, knobs);
     this.#stats.recordGauges();
     return this.#policy;
   }
@@ -151,12 +145,12 @@ export class TextDeployment {
     return updatePolicy(own, knobs);
   }
 
-  get #generator(): PromptGenerator | undefined {
+  get #generator(): ModelGenerator | undefined {
     return 'generator' in this.#model ? this.#model.generator : undefined;
   }
 
   async #endOld(
-    generator: PromptGenerator,
+    generator: ModelGenerator,
     next: ServedModel,
     whenBusy: WhenBusy,
     signal: AbortSignal | undefined,
@@ -200,10 +194,10 @@ export class TextDeployment {
     else this.#early.enter(submissions);
   }
 
-  #generate(submissions: readonly Submission[], generator: PromptGenerator): void {
+  #generate(submissions: readonly Submission[], generator: ModelGenerator): void {
     // Copies, so that a later reading of the same submissions can be distinguished from this one.
     const own = submissions.map((submission) => ({ ...this.#forModel(submission) }));
-    const preparing = generator.prepare?.(own);
+    const preparing = generator.prepare(own);
     const reading = preparing?.then((shapes) => generator.readAll(own, shapes)) ?? generator.readAll(own);
     try {
       const first = reading instanceof Promise ? undefined : reading.next();
@@ -222,7 +216,7 @@ export class TextDeployment {
   /** Reads long prompts in pieces, and those with a shape when it is prepared. Meanwhile some of the submissions may end, or another model may take them all. */
   async #readOn(
     submissions: readonly Submission[],
-    generator: PromptGenerator,
+    generator: ModelGenerator,
     reading: Reading | Promise<Reading>,
   ): Promise<void> {
     const isWaiting = (submission: Submission): boolean => this.#early.has(submission);
@@ -278,7 +272,7 @@ export class TextDeployment {
   /** Drops tokens of another model, which mean nothing to this one. */
   #forModel(submission: Submission): Submission {
     const { requestId, resumption } = submission;
-    if (!resumption?.model || !this.#served || isSameModel(resumption.model, this.#served)) return submission;
+    if (!resumption?.model || !this.#served || resumption.model.id === this.#served.id) return submission;
     this.#onUpdates([{ type: 'restarted', requestId, model: this.#served }]);
     return withoutProgress(submission);
   }

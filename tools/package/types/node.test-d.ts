@@ -7,7 +7,7 @@ import { sameType } from './same-type.js';
 const bridge = new Bridge({
   host: 'localhost',
   url: () => 'http://localhost:8000',
-  upstream: { url: 'http://localhost:9000' },
+  forwardTo: { url: 'http://localhost:9000' },
   log: ({ status, path }) => {
     sameType<typeof status, number>();
     sameType<typeof path, string>();

@@ -4,7 +4,7 @@ import { useStore } from 'zustand';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, InputField } from '../../parts/field.tsx';
 import { PolicyKnobs } from '../policy/policy-knobs.tsx';
-import { useIsUpstream, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import './advanced-fields.css';
 import { GENERATION_FIELDS, placeholderOf } from '../../state/generation-fields.ts';
 import type { GenerationField, GenerationTexts, OptionsForm } from '../../state/generation-fields.ts';
@@ -22,7 +22,7 @@ export interface AdvancedFieldsProps {
 export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {} }: AdvancedFieldsProps) {
   const optionsId = useId();
   const knobsId = useId();
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const isUntouched = useStore(form.store, ({ texts }) => Object.values(texts).every((text) => text === ''));
   return (
     <div className="advanced">
@@ -39,7 +39,7 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
           </Button>
         </div>
       </section>
-      {!isUpstream && (
+      {!isServer && (
         <section aria-labelledby={knobsId}>
           <h3 id={knobsId}>Batching knobs</h3>
           <PolicyKnobs />

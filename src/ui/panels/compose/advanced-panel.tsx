@@ -5,7 +5,7 @@ import { DEFAULT_POLICY, type BatchingPolicy } from '../../../client/index.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { keysOf } from '../../parts/keys-of.ts';
 import { basePolicyOf } from '../../state/base-policy.ts';
-import { useIsUpstream, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import type { AdvancedFieldsProps } from './advanced-fields.tsx';
 import type { GenerationTexts } from '../../state/generation-fields.ts';
 
@@ -21,10 +21,10 @@ export function AdvancedPanel({
   /** Above the fields. */
   readonly children?: ReactNode;
 }) {
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const numOptions = useStore(props.form.store, ({ texts }) => countSet(texts));
   const numKnobs = useServeView(({ status }) => countChanged(basePolicyOf(status)));
-  const numChanged = numOptions + (isUpstream ? 0 : numKnobs);
+  const numChanged = numOptions + (isServer ? 0 : numKnobs);
   return (
     <Disclosure title="Advanced" note={numChanged > 0 ? `${numChanged} changed` : undefined}>
       {children}

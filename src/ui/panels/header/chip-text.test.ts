@@ -41,10 +41,10 @@ describe('the chip', () => {
     expect(wide({ recovery: { ...recovery, kind: 'device-lost' } })).not.toContain('wrong values');
   });
 
-  it('leaves out what an upstream doesn’t report', () => {
-    const backend = { ...WEBGPU, name: 'upstream', precision: 'unknown' } as const;
+  it('leaves out what a server doesn’t report', () => {
+    const backend = { ...WEBGPU, name: 'server', precision: 'unknown' } as const;
     expect(wide({ backend, model: { ...MODEL, id: 'llama', numParameters: 0 } })).toBe(
-      'llama · Upstream · 3 tabs',
+      'llama · Server · 3 tabs',
     );
   });
 

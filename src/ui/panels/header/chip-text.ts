@@ -60,7 +60,7 @@ function describeFacts({ backend, numTabs, recovery }: TabserveStatus, { numPara
 function placeOf({ name, precision, adapter }: BackendInfo): string {
   if (name === 'wasm') return adapter;
   const { title } = BACKENDS[name];
-  return name === 'upstream' ? title : `${title} ${precision}`;
+  return name === 'server' ? title : `${title} ${precision}`;
 }
 
 /** Without the owner on the hub. */

@@ -21,7 +21,7 @@ export function describeTabs({ state, role, isolationReason, backend }: Tabserve
   if (!canGenerate(state)) return state === 'failed' ? 'No model is running' : 'This tab is disconnected';
   if (isolationReason) return isolationReason;
   const who = role === 'leader' ? 'This tab' : 'Another tab';
-  return backend?.name === 'upstream' ? `${who} sends prompts to the upstream` : `${who} runs the model`;
+  return backend?.name === 'server' ? `${who} sends prompts to the server` : `${who} runs the model`;
 }
 
 export function describeDetail({ state, progress, isHandover }: TabserveStatus): string {

@@ -106,11 +106,11 @@ describe('the tabs in words', () => {
     expect(describeTabs({ ...ready, role })).toBe(tabs);
   });
 
-  it('say that an upstream answers, where one does', () => {
-    const backend = { ...WEBGPU, name: 'upstream', precision: 'unknown' } as const;
-    expect(describeTabs({ ...ready, backend })).toBe('This tab sends prompts to the upstream');
+  it('say that a server answers, where one does', () => {
+    const backend = { ...WEBGPU, name: 'server', precision: 'unknown' } as const;
+    expect(describeTabs({ ...ready, backend })).toBe('This tab sends prompts to the server');
     expect(describeTabs({ ...ready, backend, role: 'follower' })).toBe(
-      'Another tab sends prompts to the upstream',
+      'Another tab sends prompts to the server',
     );
   });
 

@@ -3,7 +3,7 @@ import type { BackendInfo, LoadProgress, TabserveState, TabserveStatus } from '.
 export const BACKENDS = {
   webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },
   wasm: { title: 'CPU' },
-  upstream: { title: 'Upstream', place: 'Server', kind: 'Batches with its own settings' },
+  server: { title: 'Server', place: 'Server', kind: 'Batches with its own settings' },
 } as const satisfies Record<BackendInfo['name'], object>;
 
 const STATE_NAMES: Readonly<Record<TabserveState, string>> = {

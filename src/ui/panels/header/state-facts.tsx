@@ -89,7 +89,7 @@ function describeThreads(): string {
 }
 
 function describeModel({ numParameters, contextLength }: ModelInfo): string {
-  // An upstream may send neither.
+  // A server may send neither.
   const facts = [
     numParameters > 0 && formatParameters(numParameters),
     contextLength > 0 && `context of ${formatCount(contextLength)} tokens`,
@@ -98,7 +98,7 @@ function describeModel({ numParameters, contextLength }: ModelInfo): string {
 }
 
 function describeChoice({ name, fallbackReason }: BackendInfo): string {
-  if (name === 'upstream') return 'Set by the bridge, which forwards prompts to it';
+  if (name === 'server') return 'Set by the bridge, which forwards prompts to it';
   return fallbackReason || 'Best available';
 }
 
@@ -106,5 +106,5 @@ function describeChoice({ name, fallbackReason }: BackendInfo): string {
 function describeBackend({ name, precision, adapter }: BackendInfo): string {
   const { title } = BACKENDS[name];
   if (name === 'wasm') return adapter;
-  return name === 'upstream' ? title : `${title} · ${precision}`;
+  return name === 'server' ? title : `${title} · ${precision}`;
 }

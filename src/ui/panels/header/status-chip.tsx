@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 
 import { Popover } from '../../parts/popover.tsx';
-import { useIsUpstream, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import { describeChip, textOf } from './chip-text.ts';
 import { describeState, isLoading } from './describe-state.ts';
 import { MODEL_BOX_BUTTON } from '../models/open-model-box.ts';
@@ -12,7 +12,7 @@ const ModelsPanel = lazy(async () => ({ default: (await import('../models/models
 /** The model, how it runs and for how many tabs, in one line; its box has all facts and the choice of a model. */
 export function StatusChip() {
   const status = useServeView((view) => view.status);
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const { state, load, loadFailure, model } = status;
   const parts = describeChip(status);
   const isWarning = state === 'ready' && (load !== undefined || loadFailure !== undefined);
@@ -43,7 +43,7 @@ export function StatusChip() {
       >
         <Suspense>
           <StateFacts />
-          {!isUpstream && <ModelsPanel />}
+          {!isServer && <ModelsPanel />}
         </Suspense>
       </Popover>
     </>

@@ -3,7 +3,7 @@ import { useId } from 'react';
 import type { PolicyName } from '../../../client/index.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { useIsUpstream, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import './policy-panel.css';
 import { explainPolicy, POLICY_NAMES } from './policy-texts.ts';
 import { usePolicySetting } from './use-policy-setting.ts';
@@ -19,8 +19,8 @@ export function PolicyPanel({ name = 'policy' }: { readonly name?: string }) {
   return (
     <section className="policy" aria-labelledby={titleId}>
       <h2 id={titleId}>Batching</h2>
-      {useIsUpstream() ? (
-        <p className="policy-explanation note">The upstream server batches by its own settings.</p>
+      {useIsServer() ? (
+        <p className="policy-explanation note">The server batches by its own settings.</p>
       ) : (
         <PolicySwitch name={name} />
       )}

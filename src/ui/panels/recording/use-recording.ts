@@ -9,7 +9,7 @@ import type { ShownRecording } from './recording.ts';
 export function useRecording(): ShownRecording | undefined {
   const isIdle = useServeView(
     ({ status, runs }) =>
-      status.state === 'ready' && status.backend?.name !== 'upstream' && latestRun(runs) === undefined,
+      status.state === 'ready' && status.backend?.name !== 'server' && latestRun(runs) === undefined,
   );
   const [recording, setRecording] = useState<ShownRecording>();
   useEffect(() => {

@@ -10,7 +10,7 @@ import { tabColor } from '../slots/tab-colors.ts';
 import { hasMotion } from './motion.ts';
 import { isActive } from '../../state/request-view.ts';
 import type { RequestView } from '../../state/request-view.ts';
-import { useIsUpstream, useRecordedView, useServe } from '../../state/serve-context.ts';
+import { useIsServer, useRecordedView, useServe } from '../../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { drawRequest } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
@@ -86,7 +86,7 @@ type RequestOutline = NonNullable<ReturnType<typeof outlineOf>>;
 function CellHead({ request }: { readonly request: RequestOutline }) {
   const { id, ordinal, clientId, status } = request;
   const { serve } = useServe();
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const hasTrace = useRecordedView(({ history }) => history.slots.has(id));
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request, so its cell takes the focus.
@@ -103,7 +103,7 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
         {clientId === undefined && isActive(status) && (
           <IconButton label={`Cancel request ${ordinal}`} hint="Cancel" path={CANCEL_PATH} onClick={cancel} />
         )}
-        {!isUpstream && (
+        {!isServer && (
           <IconButton
             label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
             hint="Trace"

@@ -4,7 +4,7 @@ import type { Measured } from '../compare/compared-prompts.ts';
 import { SecondTabButton } from '../tour/second-tab-button.tsx';
 import { isActive } from '../../state/request-view.ts';
 import { latestRun } from '../../state/run.ts';
-import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 import { clearFinished, showPrompts, type ServeView } from '../../state/serve-store.ts';
 
 export interface RunActionsProps {
@@ -30,7 +30,7 @@ export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActions
   );
   const hasOwnActive = useServeView((view) => activeOwnIds(view).length > 0);
   const numTexts = useServeView(countOwnTexts);
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const numTabs = useServeView(({ status }) => status.numTabs);
   return (
     <>
@@ -49,8 +49,8 @@ export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActions
           Charts of these texts
         </Button>
       )}
-      {measured && numTabs === 1 && <SecondTabButton />}
-      {isOver && numTexts > 1 && !isUpstream && (
+      {measured && numTabs === 1 && !isServer && <SecondTabButton />}
+      {isOver && numTexts > 1 && !isServer && (
         <Button variant="small" onClick={onCompare}>
           Compare
         </Button>

@@ -51,7 +51,7 @@ it('shows no time while nothing runs, because nothing would move it', () => {
 it('says how many ran together and how long they took', () => {
   expect(describeOver(OVER)).toBe('9 prompts in 0.6 s, up to 8 together.');
   expect(describeOver({ ...OVER, numRequests: 1, peakBatchSize: 1 })).toBe('1 prompt in 0.6 s.');
-  expect(describeOver({ ...OVER, peakBatchSize: undefined }), 'an upstream').toBe('9 prompts in 0.6 s.');
+  expect(describeOver({ ...OVER, peakBatchSize: undefined }), 'a server').toBe('9 prompts in 0.6 s.');
 });
 
 it('says what prompt lookup has saved, if anyone can notice', () => {

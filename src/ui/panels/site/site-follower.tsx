@@ -69,7 +69,7 @@ export class SiteFollower {
   #keepRuntime(worker: ServiceWorker): void {
     let kept: string | undefined;
     this.#serve?.subscribe('status', ({ state, backend }) => {
-      if (state !== 'ready' || !backend || backend.name === 'upstream' || backend.name === kept) return;
+      if (state !== 'ready' || !backend || backend.name === 'server' || backend.name === kept) return;
       kept = backend.name;
       worker.postMessage({ type: 'KEEP', backend: backend.name } satisfies KeepMessage);
     });

@@ -1,14 +1,14 @@
-import { useIsUpstream } from '../../state/serve-context.ts';
+import { useIsServer } from '../../state/serve-context.ts';
 import { LiveChart } from './live-chart.tsx';
 import { TOKENS_HEAD } from './main-chart-heads.ts';
 import { TIME_CHARTS } from './time-charts.ts';
 
 /** The charts that aren't on the first screen. */
 export function ChartGrid() {
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const heads = TIME_CHARTS.map(({ head }) => head);
-  // With an upstream, tokens/s are among the main charts.
-  const shown = isUpstream ? heads.filter((head) => !head.needsEngine && head !== TOKENS_HEAD) : heads;
+  // With a server, tokens/s are among the main charts.
+  const shown = isServer ? heads.filter((head) => !head.needsEngine && head !== TOKENS_HEAD) : heads;
   return (
     <div className="charts">
       {shown.map((head) => (

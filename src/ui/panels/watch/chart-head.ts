@@ -10,7 +10,7 @@ export interface ChartHead {
   readonly emptyText: string;
   /** The chart shows the batches of this deployment, in place of the text generator's run. */
   readonly deployment?: string;
-  /** It shows steps or slots, which an upstream doesn't report. */
+  /** It shows steps or slots, which a server doesn't report. */
   readonly needsEngine?: boolean;
   /** The first one is the most important: a strip shows its value alone. */
   readonly lines: readonly LineStyle[];

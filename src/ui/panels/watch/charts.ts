@@ -3,13 +3,13 @@ import type { ChartHead } from './chart-head.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { ENCODER_CHARTS } from './encoder-charts.ts';
 import { LATENCY_CHART, TIMED_LATENCY_CHART } from './latency-chart.ts';
-import { TIME_CHARTS, UPSTREAM_LATENCY_CHART } from './time-charts.ts';
+import { TIME_CHARTS, SERVER_LATENCY_CHART } from './time-charts.ts';
 
 const CHARTS = [
   BATCH_SIZE_CHART,
   LATENCY_CHART,
   TIMED_LATENCY_CHART,
-  UPSTREAM_LATENCY_CHART,
+  SERVER_LATENCY_CHART,
   ...TIME_CHARTS,
   ...ENCODER_CHARTS,
 ];

@@ -26,7 +26,7 @@ export const LATENCY_HEAD: ChartHead = {
 /** Where no slots follow, whose times the charts above them share. */
 export const TIMED_LATENCY_HEAD: ChartHead = { ...LATENCY_HEAD };
 
-/** In place of the batch size, which an upstream doesn't report. */
+/** In place of the batch size, which a server doesn't report. */
 export const TOKENS_HEAD: ChartHead = {
   testId: 'tokens-chart',
   title: 'Tokens/s',
@@ -38,8 +38,8 @@ export const TOKENS_HEAD: ChartHead = {
   ],
 };
 
-/** In place of each step's latency, which an upstream doesn't report. */
-export const UPSTREAM_LATENCY_HEAD: ChartHead = {
+/** In place of each step's latency, which a server doesn't report. */
+export const SERVER_LATENCY_HEAD: ChartHead = {
   ...LATENCY_HEAD,
   lines: [
     { label: 'inter-token p50', color: '--series-itl' },

@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-import { useIsUpstream } from '../../state/serve-context.ts';
+import { useIsServer } from '../../state/serve-context.ts';
 import './charts.css';
 import { LiveChart } from './live-chart.tsx';
 import {
@@ -8,7 +8,7 @@ import {
   LATENCY_HEAD,
   TIMED_LATENCY_HEAD,
   TOKENS_HEAD,
-  UPSTREAM_LATENCY_HEAD,
+  SERVER_LATENCY_HEAD,
 } from './main-chart-heads.ts';
 
 interface MainChartsProps {
@@ -22,10 +22,10 @@ interface MainChartsProps {
 /** Batch size and latency, side by side over one time axis. On a narrow screen, a strip that stays in view. */
 export function MainCharts({ emptyText, hasSlots = true, isRecording = false }: MainChartsProps) {
   const titleId = useId();
-  const isUpstream = useIsUpstream();
-  const title = isUpstream ? 'Tokens/s and latency' : 'Batch size and latency';
-  const heads = isUpstream
-    ? [TOKENS_HEAD, UPSTREAM_LATENCY_HEAD]
+  const isServer = useIsServer();
+  const title = isServer ? 'Tokens/s and latency' : 'Batch size and latency';
+  const heads = isServer
+    ? [TOKENS_HEAD, SERVER_LATENCY_HEAD]
     : [BATCH_SIZE_HEAD, hasSlots ? LATENCY_HEAD : TIMED_LATENCY_HEAD];
   return (
     <section className="main-charts" aria-labelledby={titleId}>
@@ -35,7 +35,7 @@ export function MainCharts({ emptyText, hasSlots = true, isRecording = false }: 
       </h2>
       {heads.map((head) => (
         <LiveChart
-          key={head.testId + String(isUpstream)}
+          key={head.testId + String(isServer)}
           head={head}
           {...(emptyText !== undefined && { emptyText })}
         />

@@ -3,7 +3,7 @@ import type { Cell } from '../../state/chart-history.ts';
 import type { Spread } from '../../state/run-summary.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { LOGARITHMIC_MS } from './logarithmic-ms.ts';
-import { TOKENS_HEAD, UPSTREAM_LATENCY_HEAD } from './main-chart-heads.ts';
+import { TOKENS_HEAD, SERVER_LATENCY_HEAD } from './main-chart-heads.ts';
 import { fromZero, timeChart } from './time-chart.ts';
 
 const DASHED = [5, 4];
@@ -28,8 +28,8 @@ const TOKENS_CHART = timeChart({
 });
 
 /** In place of the main latency chart, where no steps are known. */
-export const UPSTREAM_LATENCY_CHART = timeChart({
-  head: UPSTREAM_LATENCY_HEAD,
+export const SERVER_LATENCY_CHART = timeChart({
+  head: SERVER_LATENCY_HEAD,
   reads: [
     ({ itlMs }) => valueOf(itlMs, 'p50'),
     ({ itlMs }) => valueOf(itlMs, 'p95'),

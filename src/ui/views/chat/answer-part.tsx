@@ -5,7 +5,7 @@ import { ErrorLine } from '../../parts/error-line.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { cutOf } from '../../panels/requests/describe-request.ts';
 import { useCopy } from '../../parts/use-copy.ts';
-import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 import { answerOf, shownAnswer, type Answer, type Exchange } from './chats.ts';
 import { drawAnswer } from './draw-answer.ts';
 import { codeToCopy } from './markdown-text.ts';
@@ -101,12 +101,12 @@ function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
   const room = useRoom();
   const isAnswering = useIsAnswering(chatId);
   const canAsk = useCanChat() && !isAnswering;
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const { end, text, shape } = answer;
   const isStopped = end?.status === 'cancelled' && text !== '';
   const isCut = isStopped || (end && cutOf(end, end.contextLength) === 'limit');
   // A shape begins anew, and the tokens of a thought aren't kept.
-  const canContinue = !isUpstream && shape === undefined && end?.thought === undefined;
+  const canContinue = !isServer && shape === undefined && end?.thought === undefined;
   return (
     <>
       {isLast && isCut && canContinue && (

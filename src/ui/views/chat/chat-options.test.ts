@@ -12,16 +12,16 @@ it('limits an answer to 512 tokens unless another limit is typed', () => {
   });
 });
 
-it('samples where the checkpoint says nothing; one that does, and an upstream, keep their own', () => {
+it('samples where the checkpoint says nothing; one that does, and a server, keep their own', () => {
   const greedy = { ...MODEL, generationDefaults: { ...MODEL.generationDefaults, temperature: 0 } };
-  const upstream = { ...WEBGPU, name: 'upstream' } as const;
+  const atServer = { ...WEBGPU, name: 'server' } as const;
   expect(chatDefaults(createStatus({ model: greedy }))).toEqual({
     ...LIMIT,
     temperature: '0.7',
     topP: '0.95',
   });
   expect(chatDefaults(createStatus({ model: MODEL }))).toEqual(LIMIT);
-  expect(chatDefaults(createStatus({ model: greedy, backend: upstream }))).toEqual(LIMIT);
+  expect(chatDefaults(createStatus({ model: greedy, backend: atServer }))).toEqual(LIMIT);
 });
 
 it('gives each column a seed of its own, which repeats', () => {

@@ -26,7 +26,7 @@ const SAMPLED_DEFAULTS: GenerationTexts = { ...LENGTH_DEFAULT, temperature: '0.7
 
 /** The values in force while the fields are empty, where they aren’t the model’s own. */
 export function chatDefaults({ model, backend }: TabserveStatus): GenerationTexts {
-  const isGreedy = model?.generationDefaults.temperature === 0 && backend?.name !== 'upstream';
+  const isGreedy = model?.generationDefaults.temperature === 0 && backend?.name !== 'server';
   return isGreedy ? SAMPLED_DEFAULTS : LENGTH_DEFAULT;
 }
 

@@ -6,7 +6,7 @@ import { Part } from '../../parts/panel-boundary.tsx';
 import { readStored, writeStored } from '../../browser/stored-text.ts';
 import { PolicyPanel } from '../../panels/policy/policy-panel.tsx';
 import { SlotPanel } from '../../panels/slots/slot-panel.tsx';
-import { useIsUpstream, useServe, useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { FiguresRow } from '../../panels/watch/figures-row.tsx';
 import { MainCharts } from '../../panels/watch/main-charts.tsx';
@@ -23,7 +23,7 @@ const FOLD_KEY = 'tabserve-chat-charts';
 export function ChatView({ name }: { readonly name: string }) {
   const { serve, store } = useServe();
   const room = use(openRoom(serve, store));
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const defaults = useServeView(({ status }) => chatDefaults(status));
   const [isFolded, setIsFolded] = useState(() => readStored('localStorage', FOLD_KEY) !== 'open');
   const fold = (): void => {
@@ -57,7 +57,7 @@ export function ChatView({ name }: { readonly name: string }) {
               content={<MainCharts emptyText="Ask all chats to see them run together." />}
             />
           )}
-          {!isFolded && !isUpstream && <Part name="K/V slots" content={<SlotPanel />} />}
+          {!isFolded && !isServer && <Part name="K/V slots" content={<SlotPanel />} />}
           <Part name="Chats" content={<ChatsPanel isFolded={isFolded} onFold={fold} />} />
         </div>
       </TabPanel>

@@ -12,7 +12,7 @@ import { PanelBoundary, Part } from '../../parts/panel-boundary.tsx';
 import { RunPanel } from '../../panels/requests/run-panel.tsx';
 import { readPermalink } from '../../state/permalink.ts';
 import { SlotPanel } from '../../panels/slots/slot-panel.tsx';
-import { ServeContext, useIsUpstream, useServe } from '../../state/serve-context.ts';
+import { ServeContext, useIsServer, useServe } from '../../state/serve-context.ts';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { isFirstVisit } from '../../panels/tour/first-visit.ts';
 import '../../panels/tour/tour.css';
@@ -38,7 +38,7 @@ const TOUR_PLACE = (
 
 /** The prompt at the left, how it runs at the right. */
 export function TextView() {
-  const isUpstream = useIsUpstream();
+  const isServer = useIsServer();
   const context = useServe();
   const recording = useRecording();
   const composer = useComposer();
@@ -53,7 +53,7 @@ export function TextView() {
         <div className="rail-more">
           <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
           <div className="row">
-            {!isUpstream && lab.button}
+            {!isServer && lab.button}
             <Button onClick={() => setIsCodeOpen(true)}>Use it from code</Button>
           </div>
         </div>
@@ -63,7 +63,7 @@ export function TextView() {
         <Part name="Figures" content={<FiguresRow isRecording={recording !== undefined} />} />
         <ServeContext value={recording ? { ...context, store: recording.store } : context}>
           <Part name="Charts" content={<MainCharts isRecording={recording !== undefined} />} />
-          {!isUpstream && (
+          {!isServer && (
             <Part name="K/V slots" content={<SlotPanel isRecording={recording !== undefined} />} />
           )}
         </ServeContext>
@@ -73,7 +73,7 @@ export function TextView() {
         />
         <Part name="More charts" content={<MoreCharts />} />
       </div>
-      {!isUpstream && lab.drawer}
+      {!isServer && lab.drawer}
       {isCodeOpen && (
         <PanelBoundary name="Use it from code">
           <CodeDialog onClose={() => setIsCodeOpen(false)} />

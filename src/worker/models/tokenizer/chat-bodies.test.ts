@@ -5,7 +5,7 @@ import reference from '../../../../tools/reference/fixtures/chat-bodies-referenc
 import { toolsIn } from '../../../batching/options/tools.ts';
 import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { readChatRequest } from '../../../protocol/openai/chat-request.ts';
-import { readMessages } from '../../text-generation/read-messages.ts';
+import { readMessages } from '../../../protocol/read-messages.ts';
 import { readChatTemplate } from './chat-template.ts';
 
 const MODELS = new URL('../../../../tools/reference/chat-templates/models/', import.meta.url);

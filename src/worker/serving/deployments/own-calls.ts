@@ -1,6 +1,5 @@
 import type { MetricsRegistry } from '../../../batching/metrics/registry.ts';
 import type { CallHandlers, CallMessage, CallName } from '../../../protocol/calls.ts';
-import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import type { JobCall } from '../../jobs/job-service.ts';
 import { importPart } from '../../base/import-part.ts';
 import type { Knobs } from './knobs.ts';
@@ -8,21 +7,14 @@ import type { Knobs } from './knobs.ts';
 interface OwnCallParts {
   readonly knobs: Knobs;
   readonly metrics: MetricsRegistry;
-  /** @throws UpstreamError if an upstream serves, which batches requests by its own policy. */
-  readonly refuseUnderUpstream: () => void;
 }
 
 /** Answers the calls about knobs and metrics. */
-export function createOwnCalls({ knobs, metrics, refuseUnderUpstream }: OwnCallParts) {
+export function createOwnCalls({ knobs, metrics }: OwnCallParts) {
   return {
-    configure({ deployment, knobs: changed }) {
-      if (deployment === TEXT_GENERATOR) refuseUnderUpstream();
-      return knobs.configure(deployment, changed);
-    },
-    'set-override'({ clientId, overrideId, deployment, knobs: changed }) {
-      if (deployment === TEXT_GENERATOR) refuseUnderUpstream();
-      return knobs.setOverride(clientId, { overrideId, deployment, knobs: changed });
-    },
+    configure: ({ deployment, knobs: changed }) => knobs.configure(deployment, changed),
+    'set-override': ({ clientId, overrideId, deployment, knobs: changed }) =>
+      knobs.setOverride(clientId, { overrideId, deployment, knobs: changed }),
     'release-override': ({ overrideId }) => knobs.releaseOverride(overrideId),
     async metrics() {
       const { toPrometheusText } = await importPart(() => import('../../../batching/metrics/prometheus.ts'));

@@ -1,10 +1,8 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { handleCall, type CallAnswer, type CallMessage } from '../../../protocol/calls.ts';
 import { importPart } from '../../base/import-part.ts';
-import { UpstreamError } from '../../../protocol/errors/upstream.ts';
 import type { BackendChoice } from '../../../protocol/ladder.ts';
-import type { FirstModelInit, UpstreamInit } from '../../../protocol/host-messages.ts';
+import type { FirstModelInit } from '../../../protocol/host-messages.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../reports/host-reports.ts';
@@ -16,17 +14,15 @@ import type { StatusPublisher } from '../reports/status-publisher.ts';
 export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;
   readonly status: StatusPublisher;
-  readonly stats: StatsReporter;
   readonly textGenerator: TextDeployment;
   readonly encoders: EncoderModelsOptions;
 }
 
-/** Starts the model or the upstream server that continues the text generator's prompts. */
+/** Starts the model that continues the text generator's prompts. */
 export class ModelService {
   readonly #options: ModelServiceOptions;
   /** Set by `start`. Its code is imported on demand, so that tabs are welcomed before it has arrived. */
   #models: Promise<ModelSwitch> | undefined;
-  #upstream: UpstreamInit | undefined;
   #modelBefore: string | undefined;
 
   constructor(options: ModelServiceOptions) {
@@ -34,16 +30,14 @@ export class ModelService {
   }
 
   /**
-   * Resolves when prompts are answered, or are known to fail. An upstream serves only if the backend is `auto`.
+   * Resolves when prompts are answered, or are known to fail.
    *
    * @throws RuntimeLostError.
    */
-  async start(first: FirstModelInit, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
+  async start(first: FirstModelInit, backend: BackendChoice): Promise<void> {
     const { status, textGenerator } = this.#options;
     try {
-      await (upstream && backend === 'auto'
-        ? this.#serveUpstream(upstream)
-        : this.#serveModel(first, backend));
+      await this.#serve(first, backend);
     } catch (cause) {
       if (cause instanceof RuntimeLostError) throw cause;
       const error = toWireError(cause);
@@ -57,15 +51,12 @@ export class ModelService {
     this.#modelBefore = id;
   }
 
-  /** @throws UpstreamError if an upstream serves. */
   async answer<Name extends ModelCall>(call: CallMessage<Name>): Promise<CallAnswer<Name>> {
-    this.refuseUnderUpstream('Which model runs');
     if (!this.#models) throw new Error('The worker has not started.');
     const { calls } = await this.#models;
     return handleCall<Name>(calls, call);
   }
 
-  /** None under an upstream. */
   async tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
     const models = await this.#models;
     return models ? models.tokenTexts(tokenIds) : [];
@@ -75,20 +66,12 @@ export class ModelService {
     (await this.#models)?.steer(action);
   }
 
-  /** Loads the model with which this deployment of encoders served before. Under an upstream there is none. */
+  /** Loads the model with which this deployment of encoders served before. */
   async restoreEncoder(deployment: string): Promise<void> {
-    const models = await this.#models;
-    if (models) models.restoreEncoder(deployment);
-    const waiting = this.#options.encoders.deployments.get(deployment);
-    if (this.#upstream) waiting?.fail(UpstreamError.serves(this.#upstream.url, 'Which model reads texts'));
+    (await this.#models)?.restoreEncoder(deployment);
   }
 
-  /** @throws UpstreamError if an upstream serves, which makes this decision. */
-  refuseUnderUpstream(decision: string): void {
-    if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, decision);
-  }
-
-  async #serveModel(first: FirstModelInit, backend: BackendChoice): Promise<void> {
+  async #serve(first: FirstModelInit, backend: BackendChoice): Promise<void> {
     const { host, status, textGenerator, encoders } = this.#options;
     this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
@@ -105,19 +88,5 @@ export class ModelService {
     );
     const { started } = await this.#models;
     await started;
-  }
-
-  async #serveUpstream(upstream: UpstreamInit): Promise<void> {
-    const { status, stats, textGenerator } = this.#options;
-    this.#upstream = upstream;
-    const { serveUpstream } = await importPart(
-      () => import('../../text-generation/upstream/serve-upstream.ts'),
-    );
-    await serveUpstream({
-      upstream,
-      deployment: textGenerator,
-      stats,
-      onStatus: (change, isOver) => status.change(change, isOver ? ['error'] : []),
-    });
   }
 }

@@ -3,7 +3,7 @@ import type { CallHandlers } from '../../../protocol/calls.ts';
 import type { Tokenization } from '../../../protocol/models.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
-import { readMessages } from '../../text-generation/read-messages.ts';
+import { readMessages } from '../../../protocol/read-messages.ts';
 import { noChatTemplate, noModelServes } from '../../models/model-errors.ts';
 
 type TokenCall = 'token-texts' | 'tokenize' | 'tokenize-chat' | 'detokenize';

@@ -96,8 +96,7 @@ export class HostReports {
   }
 }
 
-/** An upstream may send no token IDs, and a text may end before its first token. */
+/** A text may end before its first token. */
 function hasGenerated(update: RequestUpdate): boolean {
-  if (update.type === 'chunk') return update.tokenIds.length > 0 || update.text !== '';
-  return update.type === 'finished';
+  return update.type === 'finished' || (update.type === 'chunk' && update.tokenIds.length > 0);
 }

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import {
+  connect,
+  type ClientUpdate,
+  type GenerationOptions,
+  type TabserveClient,
+} from '../src/client/index.ts';
+import { ScriptedBackend } from '../src/worker/testing/scripted-backend.ts';
+import { EMBEDDED } from '../src/worker/test-support.ts';
+import { startOpenAiServer, type OpenAiServer } from './testing/openai-server.ts';
+import { startBridge, startWorker, stubWebSocket } from './testing/test-support.ts';
+
+// One client over its links: to a worker, to a Tabserve that has this worker, and to a server that behaves as vLLM. The worker's model
+// counts up through the alphabet, that of the last server through the numbers.
+
+const { model } = vi.hoisted(() => ({ model: { gate: Promise.resolve() } }));
+
+class GatedBackend extends ScriptedBackend {
+  override async forward(input: Parameters<ScriptedBackend['forward']>[0]) {
+    await model.gate;
+    return super.forward(input);
+  }
+}
+
+vi.mock('../src/worker/serving/models/load-model.ts', async () => {
+  const { createScriptedModel } = await import('../src/worker/test-support.ts');
+  return { loadModel: () => Promise.resolve(createScriptedModel(new GatedBackend())) };
+});
+vi.mock('../src/worker/runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
+
+type LinkName = 'a worker' | 'another Tabserve' | 'a server like vLLM';
+
+let serve: Record<LinkName, TabserveClient>;
+let likeVllm: OpenAiServer;
+
+async function connectTo(server: string): Promise<TabserveClient> {
+  const client = await connect({ server });
+  onTestFinished(() => client.close());
+  await client.ready();
+  return client;
+}
+
+beforeEach(async () => {
+  model.gate = Promise.resolve();
+  const { bridge, url } = await startBridge();
+  stubWebSocket(url);
+  await startWorker(url, 'A').worker.start(EMBEDDED, 'wasm');
+  await bridge.serve.ready();
+  likeVllm = await startOpenAiServer();
+  serve = {
+    'a worker': bridge.serve,
+    'another Tabserve': await connectTo(url),
+    'a server like vLLM': await connectTo(`${likeVllm.url}/v1/`),
+  };
+});
+
+afterEach(() => likeVllm.close());
+
+const LETTERS = ['c', 'd', 'e', 'f'];
+const NUMBERS = [' 7', ' 8', ' 9', ' 10'];
+const LINKS: readonly (readonly [LinkName, readonly string[]])[] = [
+  ['a worker', LETTERS],
+  ['another Tabserve', LETTERS],
+  ['a server like vLLM', NUMBERS],
+];
+const SERVERS: readonly LinkName[] = ['another Tabserve', 'a server like vLLM'];
+const OPTIONS: GenerationOptions = { maxNewTokens: 4, seed: 7 };
+
+/** Holds the texts of all links until the returned function is called. */
+function hold(): () => void {
+  const gate = Promise.withResolvers<void>();
+  model.gate = gate.promise;
+  const release = likeVllm.hold(0);
+  return () => {
+    gate.resolve();
+    release();
+  };
+}
+
+const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
+  Promise.resolve(answer).then(
+    () => 'none',
+    (error: Error & { code: string }) => error.code,
+  );
+
+describe.each(LINKS)('a client of %s', (name, pieces) => {
+  it('streams pieces that make up the result, with every event in its order', async () => {
+    const types: ClientUpdate['type'][] = [];
+    serve[name].subscribe('requests', (updates) => types.push(...updates.map(({ type }) => type)));
+    const response = serve[name].generate('ab', OPTIONS);
+    const texts: string[] = [];
+    for await (const { text } of response) texts.push(text);
+    expect(texts.filter((text) => text !== '')).toEqual(pieces);
+    const result = await response;
+    expect(result).toMatchObject({
+      text: `ab${pieces.join('')}`,
+      generatedText: pieces.join(''),
+      finishReason: 'length',
+      seed: 7,
+      usage: { numOutputTokens: 4 },
+    });
+    expect(result.timings.e2eMs).toBeGreaterThanOrEqual(result.timings.ttftMs);
+    expect(response.model?.id).toBe(serve[name].status().model?.id);
+    expect(types.filter((type) => type !== 'chunk')).toEqual([
+      'submitted',
+      'accepted',
+      'started',
+      'finished',
+    ]);
+  });
+
+  it('gets several continuations', async () => {
+    const { choices } = await serve[name].generate('ab', { ...OPTIONS, n: 2 });
+    expect(choices).toHaveLength(2);
+    expect(choices[0]?.generatedText).toBe(pieces.join(''));
+  });
+
+  it('is told what is wrong with a request, by the same code', async () => {
+    const wrong = [
+      serve[name].generate(''),
+      serve[name].generate('ab', { maxNewTokens: -1 }),
+      // @ts-expect-error -- an option of another API
+      serve[name].generate('ab', { maxTokens: 1 }),
+      serve[name].chat([{ role: 'user', content: 'Hi' }], { echo: true }),
+    ];
+    expect(await Promise.all(wrong.map(codeOf))).toEqual([
+      'EMPTY_PROMPT',
+      'INVALID_OPTION',
+      'UNKNOWN_OPTION',
+      'INVALID_OPTION',
+    ]);
+  });
+
+  it('has all inputs of one call accepted, or none', async () => {
+    const started = vi.fn<() => void>();
+    serve[name].subscribe('requests', (updates) => {
+      if (updates.some(({ type }) => type === 'accepted')) started();
+    });
+    const responses = serve[name].getHandle('text-generator').remoteAll(['ab', ''], OPTIONS);
+    expect(await Promise.all(responses.map(codeOf))).toEqual(['EMPTY_PROMPT', 'EMPTY_PROMPT']);
+    await expect(responses[0]?.result()).rejects.toThrow('inputs[1]');
+    expect(started).not.toHaveBeenCalled();
+  });
+
+  it('cancels a request, and times one out', async () => {
+    const release = hold();
+    const cancelled = serve[name].generate('ab', OPTIONS);
+    const late = serve[name].generate('ab', { ...OPTIONS, timeoutMs: 1 });
+    await cancelled.accepted();
+    cancelled.cancel();
+    expect(await Promise.all([codeOf(cancelled), codeOf(late)])).toEqual([
+      'REQUEST_CANCELLED',
+      'REQUEST_TIMEOUT',
+    ]);
+    release();
+  });
+
+  it('counts what it was asked for', async () => {
+    await serve[name].generate('ab', OPTIONS);
+    expect(await serve[name].metrics()).toContain('vllm:generation_tokens_total 4');
+  });
+
+  it('refuses everything once it is closed', async () => {
+    const release = hold();
+    const open = serve[name].generate('ab', OPTIONS);
+    serve[name].close();
+    expect(await Promise.all([open, serve[name].generate('ab')].map(codeOf))).toEqual(['CLOSED', 'CLOSED']);
+    release();
+  });
+});
+
+const askAll = async (client: TabserveClient) => [
+  (await client.generate('ab', { responseFormat: { type: 'choice', choices: ['xyz', 'cd'] } })).generatedText,
+  (await client.tokenize('abc')).tokenIds,
+  (await client.detokenize([0, 1])).text,
+  await codeOf(client.chat([{ role: 'user', content: 'Hi' }])),
+  await codeOf(client.getHandle('embedder').remote('a')),
+  await codeOf(client.generate('a'.repeat(400))),
+];
+
+it('a shape, tokens and errors of the model are the same at another Tabserve as at its worker', async () => {
+  const atWorker = await askAll(serve['a worker']);
+  expect(atWorker.slice(1)).toEqual([[0, 1, 2], 'ab', 'NO_CHAT_TEMPLATE', 'NO_ENCODER', 'PROMPT_TOO_LONG']);
+  expect(await askAll(serve['another Tabserve'])).toEqual(atWorker);
+});
+
+it.each(SERVERS)('what %s does not do is refused by name, before it is asked', async (name) => {
+  const numCalls = likeVllm.calls.length;
+  const refused = [
+    serve[name].configure('text-generator', { maxBatchSize: 2 }),
+    serve[name].loadModel('owner/model'),
+    serve[name].storedModels(),
+    serve[name].jobs.list(),
+    serve[name].getHandle('adder').remote(3),
+  ];
+  expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'NOT_AT_SERVER'));
+  expect(likeVllm.calls).toHaveLength(numCalls);
+  const report = await serve[name].check();
+  expect(report.lines.every(({ outcome }) => outcome === 'not-run')).toBe(true);
+});
+
+it('a path that a server lacks is named', async () => {
+  const client = serve['a server like vLLM'];
+  const asked = [client.getHandle('embedder').remote('a'), client.tokenize('a')];
+  expect(await Promise.all(asked.map(codeOf))).toEqual(['SERVER_LACKS_PATH', 'SERVER_LACKS_PATH']);
+});

@@ -1,0 +1,78 @@
+import * as v from 'valibot';
+import type { Detokenization, Tokenization } from '../../../protocol/models.ts';
+import { messageBody, toolsBody } from '../../../protocol/openai/answer-body.ts';
+import type { ServerModel } from '../../../protocol/openai/server-model.ts';
+import { readMessages } from '../../../protocol/read-messages.ts';
+import { badAnswer, notAtServer } from '../../../protocol/server-errors.ts';
+import { count } from '../../../protocol/wire.ts';
+import type { Outgoing } from '../link.ts';
+import type { ServerHttp } from './server-http.ts';
+
+type Call = Extract<Outgoing, { readonly callId: number }>;
+type Http = Pick<ServerHttp, 'shownUrl' | 'json'>;
+type TokenCall = 'tokenize' | 'tokenize-chat' | 'detokenize';
+
+const IN_TAB = 'or connect to a model in the tab: connect({ worker })';
+const KNOBS = ['How requests are batched is up to', `set it there, ${IN_TAB}`] as const;
+const MODELS = [
+  'Which models there are is up to',
+  `name one of them: connect({ server, model }), ${IN_TAB}`,
+] as const;
+const JOBS = [
+  'Jobs are not kept by',
+  `send the rows to /v1/batches of a server that has it, ${IN_TAB}`,
+] as const;
+
+const tokens = v.object({
+  tokens: v.array(count),
+  max_model_len: v.optional(count, 0),
+  token_strs: v.optional(v.nullable(v.array(v.string()))),
+});
+
+const text = v.object({ prompt: v.string() });
+
+export function isTokenCall(call: Call): call is Extract<Call, { type: TokenCall }> {
+  return call.type === 'tokenize' || call.type === 'tokenize-chat' || call.type === 'detokenize';
+}
+
+/** The error of a call that no server answers. */
+export function refusalOf({ type }: Call, url: string): Error {
+  const isKnob = type === 'configure' || type.endsWith('override');
+  const [what, remedy] = isKnob ? KNOBS : type.includes('job') ? JOBS : MODELS;
+  return notAtServer(url, what, remedy);
+}
+
+/** Asks the server, in vLLM's words. */
+export async function answerTokenCall(
+  call: Extract<Call, { type: TokenCall }>,
+  http: Http,
+  { modelId }: ServerModel,
+): Promise<Tokenization | Detokenization> {
+  const { signal } = new AbortController();
+  const model = modelId;
+  if (call.type === 'detokenize') {
+    const answer = v.safeParse(
+      text,
+      await http.json('/detokenize', { model, tokens: call.tokenIds }, signal),
+    );
+    if (answer.success) return { modelId, text: answer.output.prompt };
+    throw badAnswer(http.shownUrl, '/detokenize with something that is not a text');
+  }
+  const body = { model, return_token_strs: true, ...promptOf(call) };
+  const answer = v.safeParse(tokens, await http.json('/tokenize', body, signal));
+  if (!answer.success)
+    throw badAnswer(http.shownUrl, '/tokenize with something that is not a list of tokens');
+  const { tokens: tokenIds, max_model_len: contextLength, token_strs: spellings } = answer.output;
+  return { modelId, contextLength, tokenIds, spellings: spellings ?? [] };
+}
+
+function promptOf(call: Extract<Call, { type: 'tokenize' | 'tokenize-chat' }>): object {
+  if (call.type === 'tokenize') return { prompt: call.text, add_special_tokens: call.addSpecialTokens };
+  const { messages, addGenerationPrompt, chatTemplateArguments, tools = [] } = call;
+  return {
+    messages: readMessages(messages).map(messageBody),
+    add_generation_prompt: addGenerationPrompt,
+    chat_template_kwargs: chatTemplateArguments,
+    ...toolsBody({ tools, toolChoice: 'auto', parallelToolCalls: true }),
+  };
+}

@@ -1,0 +1,56 @@
+import { writeOrderedJson } from '../../../batching/base/ordered-json.ts';
+import { unreachable } from '../../../protocol/server-errors.ts';
+import { toServerError } from '../../../protocol/server-failure.ts';
+
+/** Where a server is. */
+export interface ServerAddress {
+  /** Without a slash or `/v1` at its end. */
+  readonly url: string;
+  /** The address for messages. Another one where the page's own server passes requests on. */
+  readonly shownUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+/** Asks one server. Each method rejects with a ServerError, or with the error that another Tabserve names. */
+export class ServerHttp {
+  readonly shownUrl: string;
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ url, shownUrl = url, apiKey }: ServerAddress) {
+    this.#url = url;
+    this.shownUrl = shownUrl;
+    this.#headers = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };
+  }
+
+  async text(path: string, signal: AbortSignal): Promise<string> {
+    return (await this.#fetch(path, { signal, headers: this.#headers })).text();
+  }
+
+  async json(path: string, body: object, signal: AbortSignal): Promise<unknown> {
+    const answer = await this.post(path, body, signal);
+    return answer.json().catch(() => undefined);
+  }
+
+  post(path: string, body: object, signal: AbortSignal): Promise<Response> {
+    const headers = { ...this.#headers, 'Content-Type': 'application/json' };
+    return this.#fetch(path, { signal, headers, method: 'POST', body: writeOrderedJson(body) ?? '' });
+  }
+
+  /** Follows no redirect: the key is for this server alone. */
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    const answer = await fetch(this.#url + path, { ...init, redirect: 'error' }).catch((error: unknown) => {
+      throw unreachable(this.shownUrl, reasonOf(error), error);
+    });
+    if (answer.ok) return answer;
+    const { status, headers } = answer;
+    const retryAfter = headers.get('retry-after');
+    throw toServerError(this.shownUrl, { path, status, body: await answer.text(), retryAfter });
+  }
+}
+
+/** Node has the reason in the cause, such as `connect ECONNREFUSED 127.0.0.1:8000`. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}

@@ -1,0 +1,356 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FakeClock } from '../../../batching/testing/fake-clock.ts';
+import { clientId } from '../../../batching/generation/test-support.ts';
+import { TabserveClient } from '../../client.ts';
+import type { TabserveStats } from '../../../protocol/stats.ts';
+import { ServerLink, type ServerLinkOptions } from './server-link.ts';
+import { toServerUrl } from './server-url.ts';
+
+interface Asked {
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+}
+
+type Answer = (asked: Asked) => Response | Promise<Response>;
+
+const URL_OF_SERVER = 'https://gpu:8000';
+
+let asked: Asked[];
+/** By path. */
+let answers: Record<string, Answer>;
+
+const json = (value: unknown, init?: ResponseInit): Response => Response.json(value, init);
+const listOf = (owner: string): Answer => {
+  return () => json({ data: [{ id: 'gpt', owned_by: owner }, { id: 'other' }] });
+};
+
+/** A clock, and the pauses before the next attempts. */
+function createClock() {
+  const clock = new FakeClock();
+  const setTimer = vi.spyOn(clock, 'setTimer');
+  return { clock, pauses: () => setTimer.mock.calls.map(([ms]) => ms).filter((ms) => ms >= 1000) };
+}
+
+const vectors: Answer = ({ body: { input } }) =>
+  json({
+    data: [input]
+      .flat()
+      .map((_, index, { length }) => ({ index: length - 1 - index, embedding: [index, 0.5] })),
+    usage: { prompt_tokens: 4, total_tokens: 4 },
+  });
+
+/** A streamed text whose pieces are sent by the test. */
+function stream() {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const say = (data: string): void =>
+    void writer.write(new TextEncoder().encode(`data: ${data}\n\n`)).catch(() => {});
+  return {
+    answer: () => new Response(readable, { headers: { 'Content-Type': 'text/event-stream' } }),
+    say,
+    text: (text: string, finishReason: string | null = null) =>
+      say(JSON.stringify({ choices: [{ index: 0, text, finish_reason: finishReason }] })),
+    end: () => void writer.close().catch(() => {}),
+    break: () => void writer.abort(new Error('socket hang up')).catch(() => {}),
+  };
+}
+
+beforeEach(() => {
+  asked = [];
+  answers = { '/v1/models': listOf('openai') };
+  vi.stubGlobal('fetch', async (address: string, init: RequestInit) => {
+    const path = address.slice(URL_OF_SERVER.length);
+    const request = {
+      path,
+      body: typeof init.body === 'string' ? JSON.parse(init.body) : {},
+      headers: new Headers(init.headers),
+      signal: init.signal ?? new AbortController().signal,
+    };
+    asked.push(request);
+    return answers[path]?.(request) ?? new Response('', { status: 404 });
+  });
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+function open(options: Partial<ServerLinkOptions> = {}): TabserveClient {
+  return new TabserveClient(
+    clientId('tab'),
+    (listener) => new ServerLink({ url: URL_OF_SERVER, ...options }, listener),
+  );
+}
+
+const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
+  Promise.resolve(answer).then(
+    () => 'none',
+    (error: Error & { code: string }) => error.code,
+  );
+
+it.each([
+  ['http://gpu:8000', 'http://gpu:8000'],
+  ['https://gpu/v1/', 'https://gpu'],
+  ['https://gpu/api/v1', 'https://gpu/api'],
+])('the address %s is %s', (given, url) => {
+  expect(toServerUrl(given)).toBe(url);
+});
+
+it.each(['gpu:8000', '', 3, 'ftp://gpu', 'https://gpu?key=1', 'https://me:secret@gpu'])(
+  'the address %j is refused, without repeating a password',
+  (given) => {
+    const refuse = (): unknown => toServerUrl(given);
+    expect(refuse).toThrow(expect.objectContaining({ code: 'INVALID_OPTION', param: 'server' }));
+    expect(refuse).not.toThrow('secret');
+  },
+);
+
+describe('the model', () => {
+  it('is the first that the server names, or the named one, asked for with the key', async () => {
+    const { model, backend, numTabs } = await open({ apiKey: 'key' }).ready();
+    expect([model?.id, backend?.name, backend?.adapter, numTabs]).toEqual([
+      'gpt',
+      'server',
+      URL_OF_SERVER,
+      1,
+    ]);
+    expect(asked[0]?.headers.get('authorization')).toBe('Bearer key');
+    expect((await open({ model: 'other' }).ready()).model?.id).toBe('other');
+    expect(await codeOf(open({ model: 'third' }).ready())).toBe('SERVER_REFUSED');
+  });
+
+  it('is asked for again after pauses that double, and requests fail until it is there', async () => {
+    const { clock, pauses } = createClock();
+    answers['/v1/models'] = () => Promise.reject(new TypeError('fetch failed'));
+    const client = open({ clock });
+    expect(await codeOf(client.generate('ab'))).toBe('SERVER_UNREACHABLE');
+    for (const pause of [1000, 2000, 4000, 8000, 15_000]) {
+      await vi.waitFor(() => expect(pauses().at(-1)).toBe(pause));
+      clock.advance(pause);
+    }
+    await vi.waitFor(() => expect(pauses()).toHaveLength(6));
+    answers['/v1/models'] = listOf('vllm');
+    const ready = new Promise<void>((resolve) => {
+      client.subscribe('status', ({ state, error }) => state === 'ready' && !error && resolve());
+    });
+    clock.advance(15_000);
+    await ready;
+    expect(asked).toHaveLength(7);
+  });
+
+  it('is asked for once where the answer will not change', async () => {
+    const { clock, pauses } = createClock();
+    answers['/v1/models'] = () => new Response('<html>');
+    expect(await codeOf(open({ clock }).ready())).toBe('SERVER_BAD_ANSWER');
+    expect(pauses()).toEqual([]);
+  });
+});
+
+describe('a text', () => {
+  it('has its pieces as they come, and is counted', async () => {
+    const { answer, text, end } = stream();
+    answers['/v1/completions'] = answer;
+    const client = open();
+    const stats = new Promise<TabserveStats>((resolve) => {
+      client.subscribe('stats', (value) => value.totals.finished > 0 && resolve(value));
+    });
+    const response = client.generate('Once', { seed: 3 });
+    const pieces = response[Symbol.asyncIterator]();
+    text(' upon');
+    expect((await pieces.next()).value).toMatchObject({ text: ' upon' });
+    text(' a', 'length');
+    end();
+    expect(await response).toMatchObject({ text: 'Once upon a', finishReason: 'length', seed: 3 });
+    expect((await stats).totals).toMatchObject({ submitted: 1, finished: 1, outputTokens: 2 });
+  });
+
+  it.each([
+    ['an event that is none', ({ say }: ReturnType<typeof stream>) => say('?'), 'SERVER_BAD_ANSWER'],
+    ['an end without a reason', ({ end }: ReturnType<typeof stream>) => end(), 'SERVER_BAD_ANSWER'],
+    ['a cut', (given: ReturnType<typeof stream>) => given.break(), 'SERVER_UNREACHABLE'],
+    [
+      'an error among the events',
+      ({ say }: ReturnType<typeof stream>) => say('{"error":{"message":"dead","code":500}}'),
+      'SERVER_UNAVAILABLE',
+    ],
+  ])('fails for %s', async (_, fail, code) => {
+    const given = stream();
+    answers['/v1/completions'] = given.answer;
+    const response = open().generate('Once');
+    given.text(' upon');
+    fail(given);
+    expect(await codeOf(response)).toBe(code);
+  });
+
+  it('fails where the answer is no stream, or a refusal', async () => {
+    const client = open();
+    answers['/v1/completions'] = () => json({ choices: [] });
+    expect(await codeOf(client.generate('Once'))).toBe('SERVER_BAD_ANSWER');
+    answers['/v1/completions'] = () => new Response('full', { status: 429, headers: { 'Retry-After': '7' } });
+    await expect(client.generate('Once').result()).rejects.toMatchObject({
+      code: 'BACK_PRESSURE',
+      retryAfterMs: 7000,
+    });
+  });
+
+  it('ends at the server when it is cancelled', async () => {
+    const { answer, text } = stream();
+    answers['/v1/completions'] = answer;
+    const response = open().generate('Once');
+    text(' upon');
+    for await (const piece of response) if (piece.text) break;
+    expect(await codeOf(response)).toBe('REQUEST_CANCELLED');
+    expect(asked.at(-1)?.signal.aborted).toBe(true);
+  });
+
+  it('is not asked for log probabilities that the server cannot name by IDs', async () => {
+    const client = open();
+    expect(await codeOf(client.generate('Once', { logprobs: 1 }))).toBe('NOT_AT_SERVER');
+    expect(await codeOf(client.generate('Once', { promptLogprobs: 1 }))).toBe('NOT_AT_SERVER');
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/models']);
+  });
+
+  it('waits in a page where four others run at a server without TLS', async () => {
+    vi.stubGlobal('document', { baseURI: 'http://localhost/' });
+    vi.stubGlobal('fetch', (address: string, init: RequestInit) => {
+      const isList = address.endsWith('/v1/models');
+      if (isList) return Promise.resolve(json({ data: [{ id: 'gpt' }] }));
+      asked.push({
+        path: address,
+        body: {},
+        headers: new Headers(),
+        signal: init.signal ?? AbortSignal.abort(),
+      });
+      return Promise.resolve(streams[asked.length - 1]?.answer());
+    });
+    const streams = Array.from({ length: 6 }, stream);
+    const client = open({ url: 'http://gpu:8000' });
+    await client.ready();
+    const responses = client.getHandle('text-generator').remoteAll(['1', '2', '3', '4', '5', '6']);
+    await vi.waitFor(() => expect(asked).toHaveLength(4));
+    responses[4]?.cancel();
+    streams[0]?.text('!', 'stop');
+    streams[0]?.end();
+    await responses[0];
+    await vi.waitFor(() => expect(asked).toHaveLength(5));
+    for (const each of streams.slice(1)) {
+      each.text('?', 'stop');
+      each.end();
+    }
+    expect((await responses[5])?.generatedText).toBe('?');
+  });
+});
+
+describe('an encoder', () => {
+  it('has the vectors of texts in their order, and the tokens of one', async () => {
+    answers['/v1/embeddings'] = vectors;
+    const embedder = open({ embedder: 'bge' }).getHandle('embedder');
+    const list = await embedder.remote(['a', 'b'], { dimensions: 2 });
+    expect(list.map(({ embedding }) => [...embedding])).toEqual([
+      [1, 0.5],
+      [0, 0.5],
+    ]);
+    expect(list.map(({ numTokens }) => numTokens)).toEqual([0, 0]);
+    expect((await embedder.remote('a')).numTokens).toBe(4);
+    expect(asked.at(-2)?.body).toEqual({
+      model: 'bge',
+      input: ['a', 'b'],
+      encoding_format: 'float',
+      dimensions: 2,
+    });
+  });
+
+  it('ranks documents, best first', async () => {
+    answers['/v1/rerank'] = () =>
+      json({
+        results: [
+          { index: 1, relevance_score: 0.2 },
+          { index: 0, relevance_score: 0.9 },
+        ],
+      });
+    const ranking = open()
+      .getHandle('reranker')
+      .remote({ query: 'q', documents: ['a', 'b'] }, { topN: 2 });
+    expect(await ranking).toEqual({
+      results: [
+        { index: 0, score: 0.9 },
+        { index: 1, score: 0.2 },
+      ],
+      numTokens: 0,
+    });
+    expect(asked.at(-1)?.body).toEqual({ model: 'gpt', query: 'q', documents: ['a', 'b'], top_n: 2 });
+  });
+
+  it('is not asked for what the server would not do, or not tell', async () => {
+    const embedder = open().getHandle('embedder');
+    const refused = [{ truncate: true }, { normalize: false }, { prompt: 'query' }];
+    expect(await Promise.all(refused.map((options) => codeOf(embedder.remote('a', options))))).toEqual(
+      refused.map(() => 'NOT_AT_SERVER'),
+    );
+    expect(await codeOf(embedder.remote('a', { dimensions: 0 }))).toBe('INVALID_OPTION');
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/models']);
+  });
+
+  it('says all options to another Tabserve, which knows its own model', async () => {
+    answers['/v1/models'] = listOf('tabserve');
+    answers['/v1/embeddings'] = vectors;
+    await open().getHandle('embedder').remote('a', { prompt: 'query', normalize: false });
+    expect(asked.at(-1)?.body).toEqual({
+      input: 'a',
+      encoding_format: 'float',
+      prompt: 'query',
+      normalize: false,
+    });
+  });
+
+  it.each([
+    ['/v1/embeddings', () => open().getHandle('embedder').remote(['a', 'b'])],
+    [
+      '/v1/rerank',
+      () =>
+        open()
+          .getHandle('reranker')
+          .remote({ query: 'q', documents: ['a'] }),
+    ],
+  ])('fails where %s answers something else', async (path, ask) => {
+    for (const wrong of [
+      { data: [{ index: 0, embedding: [1] }] },
+      { results: [{ index: 7, relevance_score: 1 }] },
+    ]) {
+      answers[path] = () => json(wrong);
+      expect(await codeOf(ask())).toBe('SERVER_BAD_ANSWER');
+    }
+    answers[path] = () => new Response('<html>');
+    expect(await codeOf(ask())).toBe('SERVER_BAD_ANSWER');
+  });
+});
+
+it('tokens are asked for in vLLM’s words', async () => {
+  answers['/tokenize'] = () => json({ count: 1, max_model_len: 9, tokens: [5], token_strs: ['Hi'] });
+  answers['/detokenize'] = () => json({ prompt: 'Hi' });
+  const client = open();
+  const tokens = { modelId: 'gpt', contextLength: 9, tokenIds: [5], spellings: ['Hi'] };
+  expect(await client.tokenize('Hi', { addSpecialTokens: false })).toEqual(tokens);
+  expect(asked.at(-1)?.body).toEqual({
+    model: 'gpt',
+    prompt: 'Hi',
+    add_special_tokens: false,
+    return_token_strs: true,
+  });
+  const tools = [{ name: 'weather', parameters: { type: 'object' } }];
+  expect(await client.tokenizeChat([{ role: 'user', content: 'Hi' }], { tools })).toEqual(tokens);
+  expect(asked.at(-1)?.body).toMatchObject({
+    messages: [{ role: 'user', content: 'Hi' }],
+    add_generation_prompt: true,
+    tools: [{ type: 'function', function: tools[0] }],
+  });
+  expect(await client.detokenize([5])).toEqual({ modelId: 'gpt', text: 'Hi' });
+  expect(await client.tokenTexts([5])).toEqual([]);
+  answers['/tokenize'] = answers['/detokenize'] = () => json({});
+  expect(await Promise.all([client.tokenize('Hi'), client.detokenize([5])].map(codeOf))).toEqual([
+    'SERVER_BAD_ANSWER',
+    'SERVER_BAD_ANSWER',
+  ]);
+});

@@ -1,0 +1,274 @@
+import { systemClock, type Clock } from '../../../batching/base/clock.ts';
+import {
+  ClosedError,
+  RequestCancelledError,
+  RequestTimeoutError,
+  shown,
+} from '../../../batching/base/errors.ts';
+import { createGenerationMetrics, NO_GAUGES } from '../../../batching/metrics/generation-metrics.ts';
+import { toPrometheusText } from '../../../batching/metrics/prometheus.ts';
+import { MetricsRegistry } from '../../../batching/metrics/registry.ts';
+import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
+import { createWorkerId, type RequestId } from '../../../protocol/ids.ts';
+import { readServerModel, serverBackend } from '../../../protocol/openai/server-model.ts';
+import { END_TYPES, type RequestUpdate, type SubmittedRequest } from '../../../protocol/requests.ts';
+import { timeoutMsOf } from '../../../protocol/resolve-options.ts';
+import { notAtServer } from '../../../protocol/server-errors.ts';
+import { StatsReporter } from '../../../protocol/stats-reporter.ts';
+import { DEFAULT_POLICY, type WorkerStatus } from '../../../protocol/status.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../../protocol/wire.ts';
+import { fromWireError, toWireError } from '../../../protocol/wire-errors.ts';
+import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
+import type { Link, LinkListener, Outgoing } from '../link.ts';
+import { embed, rerank } from './encoder-requests.ts';
+import { Gate } from './gate.ts';
+import { answerTokenCall, isTokenCall, refusalOf } from './server-calls.ts';
+import { ServerHttp, type ServerAddress } from './server-http.ts';
+import { toServerUrl } from './server-url.ts';
+import { TextRequests, type Send } from './text-requests.ts';
+
+export interface ServerLinkOptions extends ServerAddress {
+  /** The model that generates. Left out, the first that the server names. */
+  readonly model?: string | undefined;
+  readonly embedder?: string | undefined;
+  readonly reranker?: string | undefined;
+  readonly clock?: Clock;
+}
+
+type Call = Extract<Outgoing, { readonly callId: number }>;
+
+interface Turn {
+  readonly deployment: string;
+  readonly requests: readonly SubmittedRequest[];
+}
+
+interface Running {
+  readonly ending: AbortController;
+  cancelTimer?: () => void;
+}
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 15_000;
+
+/** A browser opens at most six connections to a host without TLS, for all of its tabs. Some have to be left for files of the page. */
+const MAX_AT_ONCE = 4;
+
+/** These errors may be over by themselves, for example while a server starts. */
+const TRANSIENT: ReadonlySet<string> = new Set(['BACK_PRESSURE', 'SERVER_UNAVAILABLE', 'SERVER_UNREACHABLE']);
+
+/** Answers a client's messages as a worker does, by asking an OpenAI-compatible server. */
+export class ServerLink implements Link {
+  readonly isolationReason = '';
+  readonly #options: ServerLinkOptions;
+  readonly #listener: LinkListener;
+  readonly #clock: Clock;
+  readonly #http: ServerHttp;
+  readonly #gate: Gate;
+  readonly #workerId = createWorkerId();
+  readonly #metrics = new MetricsRegistry();
+  readonly #stats: StatsReporter;
+  readonly #running = new Map<RequestId, Running>();
+  readonly #closing = new AbortController();
+  /** Resolves after the first attempt to ask for its model. */
+  readonly #asked = Promise.withResolvers<void>();
+  /** Turns that came before that. */
+  #early: Turn[] = [];
+  #status: WorkerStatus;
+  #texts: TextRequests | undefined;
+  #cancelAttempt: (() => void) | undefined;
+
+  constructor(options: ServerLinkOptions, listener: LinkListener) {
+    const { clock = systemClock, url } = options;
+    this.#options = options;
+    this.#listener = listener;
+    this.#clock = clock;
+    this.#http = new ServerHttp(options);
+    this.#status = {
+      state: 'loading',
+      knobs: { revision: 0, policy: DEFAULT_POLICY, deployments: [] },
+      numTabs: 1,
+      backend: serverBackend(this.#http.shownUrl),
+    };
+    this.#gate = new Gate('document' in globalThis && url.startsWith('http:') ? MAX_AT_ONCE : Infinity);
+    this.#stats = new StatsReporter(clock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
+      gauges: () => this.#texts?.gauges ?? NO_GAUGES,
+      send: (stats) => this.#say({ type: 'stats', stats }),
+    });
+    queueMicrotask(() => {
+      if (this.#closing.signal.aborted) return;
+      listener.onRole('leader');
+      listener.onOpen();
+      this.#asked.resolve(this.#attempt(FIRST_PAUSE_MS));
+    });
+  }
+
+  post(message: Outgoing): void {
+    if ('callId' in message) void this.#answer(message);
+    else if (message.type === 'hello')
+      this.#say({ type: 'welcome', status: this.#status, activity: [], batches: [] });
+    else if (message.type === 'cancel')
+      this.#end(message.requestId, RequestCancelledError.because(undefined));
+    else if (message.type === 'submit') this.#submit({ ...message, requests: [message] });
+    // There is no load to steer.
+    else if (message.type === 'submit-all') this.#submit(message);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#cancelAttempt?.();
+    for (const requestId of this.#running.keys())
+      this.#end(requestId, RequestCancelledError.because(undefined));
+  }
+
+  #say(message: Unsigned<WorkerMessage>): void {
+    if (this.#closing.signal.aborted) return;
+    this.#listener.onMessage({ version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
+  }
+
+  /** A server that can't be reached is asked again after pauses that double. Until it answers, requests fail. */
+  async #attempt(pauseMs: number): Promise<void> {
+    try {
+      const list = await this.#http.text('/v1/models', this.#closing.signal);
+      const model = readServerModel(this.#http.shownUrl, this.#options.model, list);
+      this.#texts = new TextRequests({
+        http: this.#http,
+        model,
+        gate: this.#gate,
+        clock: this.#clock,
+        stats: this.#stats,
+        onUpdates: (updates) => this.#update(updates),
+      });
+      const { error: _over, ...status } = this.#status;
+      this.#setStatus({ ...status, state: 'ready', model: model.modelInfo });
+    } catch (cause) {
+      const error = toWireError(cause);
+      this.#setStatus({ ...this.#status, state: 'failed', error });
+      if (TRANSIENT.has(error.code))
+        this.#cancelAttempt = this.#clock.setTimer(pauseMs, () => {
+          void this.#attempt(Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
+        });
+    }
+    const early = this.#early;
+    this.#early = [];
+    for (const turn of early) this.#start(turn);
+  }
+
+  #setStatus(status: WorkerStatus): void {
+    this.#status = status;
+    this.#say({ type: 'status', status });
+  }
+
+  #submit(turn: Turn): void {
+    for (const request of turn.requests) this.#note(turn.deployment, request);
+    if (this.#status.state === 'loading') this.#early.push(turn);
+    else this.#start(turn);
+  }
+
+  #note(deployment: string, { requestId, options, elapsedMs }: SubmittedRequest): void {
+    const timeoutMs = deployment === TEXT_GENERATOR ? timeoutMsOf(options) : undefined;
+    const running: Running = { ending: new AbortController() };
+    if (timeoutMs !== undefined)
+      // Always asynchronous, even if the time is already up.
+      running.cancelTimer = this.#clock.setTimer(Math.max(0, timeoutMs - elapsedMs), () =>
+        this.#end(requestId, RequestTimeoutError.ofRequest(timeoutMs)),
+      );
+    this.#running.set(requestId, running);
+  }
+
+  /** All requests of a turn are checked before the first is sent. */
+  #start({ deployment, requests }: Turn): void {
+    const wanted = requests.filter(({ requestId }) => this.#running.has(requestId));
+    try {
+      const sends = wanted.map((request) => [request, this.#prepare(deployment, request)] as const);
+      if (deployment === TEXT_GENERATOR)
+        this.#update(wanted.map(({ requestId }) => ({ type: 'accepted', requestId })));
+      for (const [{ requestId }, send] of sends) {
+        const running = this.#running.get(requestId);
+        if (running) void send(running.ending.signal);
+      }
+    } catch (error) {
+      if (deployment === TEXT_GENERATOR)
+        for (const _ of wanted) this.#stats.recordRejected(toWireError(error).code);
+      for (const { requestId } of wanted) this.#fail(requestId, error);
+    }
+  }
+
+  /** @throws the error that refuses the request. */
+  #prepare(deployment: string, request: SubmittedRequest): Send {
+    const texts = this.#serving;
+    if (deployment === TEXT_GENERATOR) return texts.prepare(request);
+    const { requestId, input, options } = request;
+    if (deployment !== EMBEDDER && deployment !== RERANKER)
+      throw notAtServer(
+        this.#http.shownUrl,
+        `The deployment \`${shown(deployment)}\` is not called at`,
+        'send its input to /deployments of a Tabserve there, or connect to a worker: connect({ worker })',
+      );
+    const encode = deployment === EMBEDDER ? embed : rerank;
+    const asked = { http: this.#http, server: texts.model, model: this.#options[deployment], input, options };
+    return async (signal) => {
+      try {
+        this.#update([{ type: 'answered', requestId, result: await encode({ ...asked, signal }) }]);
+      } catch (error) {
+        this.#fail(requestId, error);
+      }
+    };
+  }
+
+  /** @throws the reason why the server can't be asked. */
+  get #serving(): TextRequests {
+    const { error } = this.#status;
+    if (this.#texts) return this.#texts;
+    throw error ? fromWireError(error) : ClosedError.ofClient();
+  }
+
+  /** Ends a request here and at the server. Does nothing if it has ended already. */
+  #end(requestId: RequestId, error: Error): void {
+    const running = this.#running.get(requestId);
+    if (!running) return;
+    this.#texts?.fail(requestId, error);
+    this.#fail(requestId, error);
+    running.ending.abort();
+  }
+
+  #fail(requestId: RequestId, error: unknown): void {
+    if (this.#running.has(requestId))
+      this.#update([{ type: 'failed', requestId, error: toWireError(error) }]);
+  }
+
+  #update(updates: readonly RequestUpdate[]): void {
+    for (const { type, requestId } of updates) {
+      if (!END_TYPES.has(type)) continue;
+      this.#running.get(requestId)?.cancelTimer?.();
+      this.#running.delete(requestId);
+    }
+    this.#say({ type: 'updates', updates });
+  }
+
+  async #answer(message: Call): Promise<void> {
+    const { callId } = message;
+    try {
+      this.#say({ type: 'call-answered', callId, result: await this.#resultOf(message) });
+    } catch (error) {
+      this.#say({ type: 'call-refused', callId, error: toWireError(error) });
+    }
+  }
+
+  async #resultOf(call: Call): Promise<unknown> {
+    if (call.type === 'metrics') return toPrometheusText(this.#metrics.snapshot());
+    // No server tells them.
+    if (call.type === 'token-texts') return [];
+    if (!isTokenCall(call)) throw refusalOf(call, this.#http.shownUrl);
+    await this.#asked.promise;
+    return answerTokenCall(call, this.#http, this.#serving.model);
+  }
+}
+
+/** @throws InvalidOptionError for an address that is none. */
+export function openServerLink(
+  { server, ...options }: Omit<ServerLinkOptions, 'url'> & { readonly server: string },
+  listener: LinkListener,
+): Link {
+  return new ServerLink({ ...options, url: toServerUrl(server) }, listener);
+}
