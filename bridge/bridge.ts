@@ -56,8 +56,7 @@ import type { OwnBrowser } from './tabs/own-browser.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import type { TabLinkOptions } from './tabs/tab-link-options.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
-import { probeTarget } from './forward/probe-target.ts';
-import type { ForwardTarget } from './forward/fetch-target.ts';
+import { probeTarget, type ForwardTarget } from './forward/fetch-target.ts';
 import { forwardRoutes } from './forward/forward.ts';
 import { stopping } from './http/http-errors.ts';
 

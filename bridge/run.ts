@@ -11,7 +11,7 @@ import { ProgressBar } from './cli/progress-bar.ts';
 import { printState } from './cli/print-state.ts';
 import { keepOwnTab, startOwnServer, targetIn, type OwnServer } from './own-server.ts';
 import type { RunningServer } from './server.ts';
-import { probeTarget } from './forward/probe-target.ts';
+import { probeTarget } from './forward/fetch-target.ts';
 
 /** The command that answers a file instead of HTTP requests. */
 const RUN_BATCH = 'run-batch';

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { reasonOf } from '../../src/client/links/server/server-http.ts';
+import { reasonOf as causeOf, ServerHttp } from '../../src/client/links/server/server-http.ts';
+import { readServerModel } from '../../src/protocol/openai/server-model.ts';
 import { unreachable } from '../../src/protocol/server-errors.ts';
+import { reasonOf } from '../base/errors.ts';
 
 /** Any server that speaks OpenAI's API. */
 export interface ForwardTarget {
@@ -46,10 +48,25 @@ export async function fetchTarget(
     if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
     return await fetch(url + path, { ...init, headers, redirect: 'manual' });
   } catch (error) {
-    throw init.signal.aborted ? error : unreachable(url, reasonOf(error), error);
+    throw init.signal.aborted ? error : unreachable(url, causeOf(error), error);
   }
 }
 
 export function isEventStream(headers: Headers): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** Asks the target for its models once. Resolves with the reason why it cannot serve; undefined if it can. */
+export async function probeTarget(
+  { url, model, apiKey }: ForwardTarget,
+  timeoutMs = 5000,
+): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const http = new ServerHttp({ url, apiKey });
+    readServerModel(url, model, await http.text('/v1/models', signal));
+    return undefined;
+  } catch (error) {
+    return signal.aborted ? `${url} did not answer within ${timeoutMs / 1000} s.` : reasonOf(error);
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { listen, refusingUrl } from '../testing/test-support.ts';
-import { probeTarget } from './probe-target.ts';
+import { probeTarget } from './fetch-target.ts';
 
 it.each([
   [200, '{"data": []}', 'does not serve the model any'],
