@@ -157,7 +157,7 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
 
 type Way = ConstructorParameters<typeof TabserveClient>;
 
-/** The link's code comes later: where an app's first module awaits this client, code that it shares with that module waits for it. */
+/** The link's code comes on demand: apps without a server don't need it. */
 function wayToServer(options: ServerOptions, shownUrl?: string): Way {
   const open: OpenLink = (listener) => {
     let link: Link | undefined;

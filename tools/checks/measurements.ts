@@ -13,7 +13,7 @@ const CASES = {
   'docs/measurements/gpu.md': ['gpu'],
   'docs/measurements/encoders.md': ['encoder'],
   'docs/measurements/tabs.md': ['tabs', 'load'],
-  'docs/measurements/cpu-kernels.md': ['cpu', 'state'],
+  'docs/measurements/cpu-kernels.md': ['cpu', 'state', 'lookup'],
 };
 
 /** How the libraries are named in the README, and who runs each: the best of them counts. */

@@ -9,7 +9,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'src/ui': ['browser', 'parts', 'drawing', 'state', 'panels', 'views'],
   'src/batching': ['base', 'queue', 'options', 'sampling', 'batch', 'generation', 'metrics'],
 };
-const NO_SOURCE = /\.test\.tsx?$|\/testing\/|test-support\.ts$/;
+const NO_SOURCE = /\/node_modules\/|\.test\.tsx?$|\/testing\/|test-support\.ts$/;
 const IMPORT = /(?:from |import |import\()'(\.[^']+)'/g;
 
 interface Edge {

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright/test';
 
+import { serveFolders } from '../../support/serve-folders.ts';
 import { expect, expectTexts, statusOf, test, type AppWindow } from '../app-page.ts';
-import { appOf } from '../app.ts';
-import { servePlainPage, serveViteBuild, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
+import { appOf, type AppParts } from '../app.ts';
+import { buildWithVite, servePlainPage, serveViteBuild, TOOLS, TOOLS_OF_ONE_FILE } from '../tools.ts';
 
 test.describe('an app answers with its own worker and its own deployment, in', () => {
   for (const [tool, serve] of Object.entries(TOOLS)) {
@@ -23,6 +24,37 @@ test.describe('the first lines of the document stream a text, in', () => {
       await expectTexts(page, [0]);
     });
   }
+});
+
+/** Code that comes on demand must not wait for the module that awaits an answer. */
+const AT_A_SERVER: AppParts = {
+  app: `import { connect } from 'tabserve';
+
+const serve = await connect({ server: location.origin });
+for await (const { text } of serve.generate('Once')) document.body.append(text);
+`,
+};
+
+const chunk = (choice: object) =>
+  `data: ${JSON.stringify({ id: '1', object: 'text_completion', created: 1, model: 'm', choices: [choice] })}\n\n`;
+
+test('an app whose first module awaits the answer of a server gets it, as Vite builds it', async ({
+  place,
+  serveApp,
+  page,
+}) => {
+  await page.route('**/v1/models', (route) =>
+    route.fulfill({ json: { object: 'list', data: [{ id: 'm' }] } }),
+  );
+  await page.route('**/v1/completions', (route) =>
+    route.fulfill({
+      contentType: 'text/event-stream',
+      body: `${chunk({ index: 0, text: ' upon a time', finish_reason: null })}${chunk({ index: 0, text: '', finish_reason: 'stop' })}data: [DONE]\n\n`,
+    }),
+  );
+  const folder = buildWithVite(place, AT_A_SERVER, {});
+  await page.goto(await serveApp(folder.then((root) => serveFolders([root]))));
+  await expect(page.locator('body')).toHaveText(/upon a time/, { timeout: 20_000 });
 });
 
 test('two tabs of an app batch in one worker and survive the loss of the leader', async ({

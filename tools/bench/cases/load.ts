@@ -1,7 +1,7 @@
 import { findBrowser } from '../../../bridge/browser/find-browser.ts';
 import { startServer } from '../../../bridge/server.ts';
 import { contentSecurityPolicy } from '../../../bridge/static/content-security-policy.ts';
-import type { ModelLoad } from '../../../src/protocol/models.ts';
+import type { Dtype, ModelLoad } from '../../../src/protocol/models.ts';
 import type { BenchCase, Group, Samples } from '../bench-case.ts';
 import { besideEachOther, builtPages, type BuiltPage } from '../built-pages.ts';
 import { launchProfile } from '../launch.ts';
@@ -11,6 +11,7 @@ import type { Column } from '../record.ts';
 import { FORMATS, startPacedHub, type Format, type PacedHub } from './paced-hub.ts';
 
 const MEGABYTES_PER_SECOND = 25;
+const DTYPES: readonly Dtype[] = ['fp32', 'q8'];
 
 /** Phases that a load reports, and take time. */
 const PHASES: readonly ModelLoad['phase'][] = ['resolve', 'download', 'prepare', 'compile'];
@@ -39,25 +40,32 @@ export const bench: BenchCase = {
     for (const format of FORMATS) hubs.set(format, stack.use(await startPacedHub(format, speed)));
     const groupOf = (page: BuiltPage): Group => ({
       caption: 'A load into an empty profile on disk, and opening the page again',
-      labels: ['weights'],
+      labels: ['weights', 'precision'],
       columns: COLUMNS,
-      subjects: Array.from(hubs, ([format, hub]) => ({
-        labels: [`${format}, ${(hub.size / 1e6).toFixed(0)} MB`],
-        measure: () => measureLoad(page.root, hub, browserArgs),
-      })),
+      subjects: [...hubs].flatMap(([format, hub]) =>
+        DTYPES.map((dtype) => ({
+          labels: [`${format}, ${(hub.size / 1e6).toFixed(0)} MB`, dtype],
+          measure: () => measureLoad(page.root, hub, dtype, browserArgs),
+        })),
+      ),
     });
     await measure({
-      key: 'wasm fp32',
+      key: 'wasm',
       browser: version,
       model: '135 M parameters',
-      adapter: 'wasm fp32',
+      adapter: 'the CPU',
       note: `The hub sends ${MEGABYTES_PER_SECOND} MB/s.`,
       groups: besideEachOther(pages.map((page) => ({ name: page.name, groups: [groupOf(page)] }))),
     });
   },
 };
 
-async function measureLoad(root: string, hub: PacedHub, browserArgs: readonly string[]): Promise<Samples> {
+async function measureLoad(
+  root: string,
+  hub: PacedHub,
+  dtype: Dtype,
+  browserArgs: readonly string[],
+): Promise<Samples> {
   const policy = contentSecurityPolicy([hub.url]);
   await using server = await startServer({ host: 'localhost', port: 0, root, policy });
   const url = `${server.url}/?backend=wasm`;
@@ -66,7 +74,7 @@ async function measureLoad(root: string, hub: PacedHub, browserArgs: readonly st
   const { page } = await openReady(context, url);
   const cpuBeforeMs = await rendererCpuMs(browser);
   const [startedAtMs, sent] = [performance.now(), hub.whenSent().then(() => performance.now())];
-  const phases = await page.evaluate(timeLoadInPage, [hub.id, hub.url] as const);
+  const phases = await page.evaluate(timeLoadInPage, [hub.id, hub.url, dtype] as const);
   const endedAtMs = performance.now();
   const cpuMs = (await rendererCpuMs(browser)) - cpuBeforeMs;
   const peak = await peakBytes(browser, 'renderer');
@@ -84,7 +92,7 @@ async function measureLoad(root: string, hub: PacedHub, browserArgs: readonly st
 }
 
 /** Runs in the page. It is sent there as text, so it can't use anything outside of itself. Returns the ms of each phase. */
-async function timeLoadInPage([id, hub]: readonly [string, string]): Promise<Record<string, number>> {
+async function timeLoadInPage([id, hub, dtype]: readonly [string, string, Dtype]) {
   const phases: Record<string, number> = {};
   let [phase, sinceMs] = ['', performance.now()];
   const end = (): void => {
@@ -93,7 +101,7 @@ async function timeLoadInPage([id, hub]: readonly [string, string]): Promise<Rec
   };
   await window.tabserve.loadModel(id, {
     hub,
-    dtype: 'fp32',
+    dtype,
     onProgress(progress) {
       if (progress.phase === phase) return;
       end();

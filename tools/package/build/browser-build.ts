@@ -18,18 +18,21 @@ const RUNTIME_FOLDER = 'onnxruntime';
 
 /** Builds the entries that run in browsers, each with its dependencies, for import maps do not reach workers. Peers are the app's. */
 export async function buildForBrowsers(): Promise<void> {
-  for (const room of ['client', 'batching', 'worker']) await buildEntries(room);
+  for (const room of ['client', 'batching', 'worker']) {
+    const entries = ENTRIES.filter(({ source }) => roomOf(source) === room);
+    await buildEntries(room, Object.fromEntries(entries.map(({ script, source }) => [script, source])));
+  }
+  await buildEntries(LINK, { [LINK]: LINK_SOURCE });
   await copyRuntime();
 }
 
-/** @param room Of the entries, which share their parts. */
-async function buildEntries(room: string): Promise<void> {
-  const entries = ENTRIES.filter(({ source }) => roomOf(source) === room);
+/** @param room Of the entries, which share their parts. @param entries Sources, by the names of their scripts. */
+async function buildEntries(room: string, entries: Readonly<Record<string, string>>): Promise<void> {
   await build({
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [runtimeBeside(), modelBeside(), leaveAddresses()],
+    plugins: [...(room === LINK ? [] : [linkBeside()]), runtimeBeside(), modelBeside(), leaveAddresses()],
     resolve: { alias: RUNTIME_ALIAS },
     build: {
       target: 'es2024',
@@ -39,7 +42,7 @@ async function buildEntries(room: string): Promise<void> {
       minify: 'oxc',
       sourcemap: false,
       lib: {
-        entry: Object.fromEntries(entries.map(({ script, source }) => [script, ROOT + source])),
+        entry: Object.fromEntries(Object.entries(entries).map(([script, source]) => [script, ROOT + source])),
         formats: ['es'],
       },
       rolldownOptions: {
@@ -55,6 +58,22 @@ function roomOf(source: string): string | undefined {
   const [top, room] = source.split('/');
   if (top !== 'src') return undefined;
   return room === 'react' ? 'client' : room;
+}
+
+const LINK = 'client-server-link';
+const LINK_SOURCE = 'src/client/links/server/server-link.ts';
+
+/**
+ * Leaves what asks a server in a script that imports nothing. A bundler puts what two scripts share into the app's first module, and
+ * where that one awaits an answer, the code that is to bring it would wait for it.
+ */
+function linkBeside(): Plugin {
+  return {
+    name: 'link-beside',
+    enforce: 'pre',
+    resolveId: (id) =>
+      id.endsWith('/server/server-link.ts') ? { id: `./${LINK}.js`, external: 'relative' } : undefined,
+  };
 }
 
 const EMBEDDED_MODEL = /\/embedded-model\.ts$/;

@@ -37,7 +37,7 @@ function Shares({ view: { job, info }, choices, skipsGaps }: SharesProps) {
       note={`of the ${which}${formatCount(numRows)} ${numRows === 1 ? 'answer' : 'answers'}`}
       startsOpen
     >
-      <ScrollBox label="How often each choice was the answer" className="choices preview-rows">
+      <ScrollBox label="How often each choice was the answer" className="choice-counts preview-rows">
         <table className="scroll-table" aria-label="Choices">
           <TableHead titles={['Choice', 'Rows', 'Share', ...(hasConfidence ? ['Mean probability'] : [])]} />
           <tbody>
