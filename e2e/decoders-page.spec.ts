@@ -1,6 +1,5 @@
 import { decoderReferences } from './support/decoder-reference.ts';
 import { DECODER_CHATS, loadModel, SHARDED, test } from './support/hub-test.ts';
-import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, expect, IS_WHOLE } from './support/test.ts';
 
 const ON_WEBGPU: readonly string[] = DECODER_CHATS.map(({ id }) => id);
@@ -36,7 +35,7 @@ for (const [id, { prompts }] of Object.entries(decoderReferences)) {
 
       const requests = [...prompts.map(({ prompt }) => ({ prompt, options: GREEDY })), ...sampled];
       const copies = Array.from({ length: NUM_COPIES[backend] });
-      await endOnceStreamed(leader, follower, 4);
+      await site.endOnceStreamed(leader, follower, 4);
       await follower.begin(copies.flatMap(() => requests));
       const outcomes = await follower.outcomesOfBegun();
 
@@ -69,18 +68,3 @@ test(
     expect((await tab.generate(prompt, GREEDY)).tokenIds).toEqual(greedyTokenIds);
   },
 );
-
-/** The tab ends itself when the other one has so many chunks: on a busy machine, this process would hear of them too late. */
-async function endOnceStreamed({ page }: Tab, other: Tab, numChunks: number): Promise<void> {
-  await page.evaluate(() => {
-    new BroadcastChannel('end').addEventListener('message', () => location.replace('about:blank'));
-  });
-  await other.page.evaluate((count) => {
-    const channel = new BroadcastChannel('end');
-    let numLeft = count;
-    window.tabserve.subscribe('requests', (updates) => {
-      numLeft -= updates.filter(({ type }) => type === 'chunk').length;
-      if (numLeft <= 0) channel.postMessage('');
-    });
-  }, numChunks);
-}

@@ -46,10 +46,12 @@ test(
       const [follower] = await site.followers();
       if (!follower) throw new Error('There is no follower.');
       const leader = await site.leader();
+      const numChunks = 1 + Math.floor(random() * 20);
+      await site.endOnceStreamed(leader, follower, numChunks);
       await follower.begin(early);
-      await follower.whenStreamed(1 + Math.floor(random() * 20));
+      await follower.whenStreamed(numChunks);
       await follower.begin(late);
-      await site.crash(leader);
+      await site.close(leader);
       const outcomes = await follower.outcomesOfBegun();
       expect(outcomes.map(textOf), `requests from ${begin} on`).toEqual(
         plain.slice(begin, begin + NUM_IN_GROUP).map((value) => textOf({ value })),

@@ -54,6 +54,21 @@ export class Site {
     await tab.page.close();
   }
 
+  /** The tab leaves the site once another one has so many chunks, by itself: on a busy machine, a test would hear of them too late. */
+  async endOnceStreamed({ page }: Tab, other: Tab, numChunks: number): Promise<void> {
+    await page.evaluate(() => {
+      new BroadcastChannel('end').addEventListener('message', () => location.replace('about:blank'));
+    });
+    await other.page.evaluate((count) => {
+      const channel = new BroadcastChannel('end');
+      let numLeft = count;
+      window.tabserve.subscribe('requests', (updates) => {
+        numLeft -= updates.filter(({ type }) => type === 'chunk').length;
+        if (numLeft <= 0) channel.postMessage('');
+      });
+    }, numChunks);
+  }
+
   /**
    * Freezes a tab, as the browser does after it was hidden for long. A headless page is always visible and never frozen, so the
    * test dispatches the event and the debugger stops the page's thread. Resolves with a function that thaws the tab.

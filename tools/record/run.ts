@@ -72,6 +72,19 @@ function shortestOf(runs: readonly Recorded[]): Recorded {
   return shortest;
 }
 
+/** One chunk for each text: what came at once is shown at once. */
+function joined(updates: readonly ClientUpdate[]): readonly object[] {
+  return updates.flatMap((update): readonly object[] => {
+    if (update.type !== 'chunk') return [update];
+    const own = updates.flatMap((each) =>
+      each.type === 'chunk' && each.requestId === update.requestId ? [each] : [],
+    );
+    if (own[0] !== update) return [];
+    const text = own.map((each) => each.text).join('');
+    return [{ ...update, text, tokenIds: own.flatMap(({ tokenIds }) => tokenIds) }];
+  });
+}
+
 await using site = await startServer({
   host: 'localhost',
   port: 0,
@@ -98,6 +111,8 @@ const text = JSON.stringify(
     events: shown.events,
   },
   (key: string, value: unknown) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the client has told them
+    if (key === 'updates') return joined(value as readonly ClientUpdate[]);
     if (typeof value === 'number') return Number(value.toFixed(2));
     if (key !== 'requestId' || typeof value !== 'string') return value;
     if (!ids.has(value)) ids.set(value, `recorded ${ids.size + 1}`);

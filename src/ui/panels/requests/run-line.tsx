@@ -35,7 +35,11 @@ function useRunText(measured: Measured | undefined): string {
     let isGone = false;
     const follow = async (): Promise<void> => {
       await afterPaint();
-      const { createRunDescriber } = await import('./run-describer.ts');
+      // The actions, too: by the first request the page may be offline.
+      const [{ createRunDescriber }] = await Promise.all([
+        import('./run-describer.ts'),
+        import('./run-actions.tsx'),
+      ]);
       if (isGone) return;
       const describe = createRunDescriber(measured);
       const update = (): void => setText(describe(recordedView(store)));
