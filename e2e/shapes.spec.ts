@@ -178,6 +178,7 @@ test(
     await tab.forget();
     const jumped = await tab.generate(PROMPT, options);
     const numJumped = await numSteps();
+    await tab.configure({ promptLookup: false });
     await tab.forget();
     const stepped = await tab.generate(PROMPT, { ...options, logprobs: 0 });
     const numStepped = await numSteps();

@@ -21,6 +21,7 @@ const NUM_ROUNDS = 15;
 
 interface Recorded {
   readonly events: readonly object[];
+  readonly steps: readonly object[];
   readonly tookMs: number;
 }
 
@@ -57,7 +58,7 @@ async function record([prompts, policy, seed]: readonly [
     })),
   );
   const tookMs = Math.max(...spans.map(({ toMs }) => toMs)) - Math.min(...spans.map(({ fromMs }) => fromMs));
-  return { events, tookMs };
+  return { events, steps: all.flatMap((stats) => stats.steps), tookMs };
 }
 
 /** “CPU, 2 threads”: how the CPU computes tells only those who know it. */
@@ -71,6 +72,14 @@ function shortestOf(runs: readonly Recorded[]): Recorded {
   if (!shortest) throw new Error('Nothing was recorded.');
   return shortest;
 }
+
+/** The chunks before a result have its text. */
+const withoutText = (result: unknown): object =>
+  Object.fromEntries(
+    Object.entries(Object(result)).filter(
+      ([key]) => !['choices', 'text', 'generatedText', 'tokenIds'].includes(key),
+    ),
+  );
 
 /** One chunk for each text: what came at once is shown at once. */
 function joined(updates: readonly ClientUpdate[]): readonly object[] {
@@ -108,9 +117,12 @@ const text = JSON.stringify(
     modelId: model.id,
     machine: machineOf(backend),
     oneAtATimeMs: oneAtATime.tookMs,
+    stepFields: Object.keys(shown.steps[0] ?? {}),
     events: shown.events,
   },
   (key: string, value: unknown) => {
+    if (key === 'steps' && Array.isArray(value)) return value.map((step: object) => Object.values(step));
+    if (key === 'result') return withoutText(value);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the client has told them
     if (key === 'updates') return joined(value as readonly ClientUpdate[]);
     if (typeof value === 'number') return Number(value.toFixed(2));

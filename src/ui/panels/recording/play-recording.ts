@@ -13,7 +13,7 @@ const TOUCHES = ['pointerdown', 'keydown', 'wheel'] as const;
 
 /** Gives a store of its own the messages that a page got from its worker. */
 export function readRecording(): Recording {
-  const { events, ...facts } = recorded;
+  const { events, stepFields, ...facts } = recorded;
   const store = createServeStore({
     state: 'ready',
     role: 'leader',
@@ -25,12 +25,48 @@ export function readRecording(): Recording {
     waitReason: '',
   });
   store.history.recordPolicy(DEFAULT_POLICY.policy, 0);
+  const texts = new Map<string, Told>();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `npm run write -- recording` got them from a client
-  for (const event of events as unknown as readonly (ServeEvent & { readonly receivedAtMs: number })[])
-    applyEvents(store, [event], event.receivedAtMs);
+  for (const event of events as unknown as readonly Packed[])
+    applyEvents(store, [unpacked(event, stepFields, texts)], event.receivedAtMs);
   const { prompts: run } = store.getState().runs;
   if (!run) throw new Error('The recording has no run: write it again.');
   return { store, run, ...facts };
+}
+
+/** What a request's updates have told of its text. */
+interface Told {
+  readonly text: string;
+  readonly generatedText: string;
+  readonly tokenIds: readonly number[];
+}
+
+/** An event whose steps are rows of values, and whose results leave out what the updates before them have told. */
+type Packed = ServeEvent & { readonly receivedAtMs: number };
+
+function unpacked(event: Packed, stepFields: readonly string[], texts: Map<string, Told>): ServeEvent {
+  if (event.type === 'stats') {
+    const steps = event.stats.steps.map((values) =>
+      Object.fromEntries(stepFields.map((field, index) => [field, Object.values(values)[index]])),
+    );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return { ...event, stats: { ...event.stats, steps } } as unknown as ServeEvent;
+  }
+  if (event.type !== 'requests') return event;
+  const updates = event.updates.map((update) => {
+    const told = texts.get(update.requestId) ?? { text: '', generatedText: '', tokenIds: [] };
+    if (update.type === 'submitted') texts.set(update.requestId, { ...told, text: String(update.input) });
+    if (update.type === 'chunk')
+      texts.set(update.requestId, {
+        text: told.text + update.text,
+        generatedText: told.generatedText + update.text,
+        tokenIds: [...told.tokenIds, ...update.tokenIds],
+      });
+    if (update.type !== 'finished') return update;
+    const { finishReason, seed } = update.result;
+    return { ...update, result: { ...update.result, ...told, choices: [{ ...told, finishReason, seed }] } };
+  });
+  return { ...event, updates };
 }
 
 let hasPlayed = false;

@@ -17,8 +17,6 @@ export function useRecording(): ShownRecording | undefined {
     const end = new AbortController();
     const show = async (): Promise<void> => {
       await afterPaint();
-      await untouched();
-      if (end.signal.aborted) return;
       const { readRecording, playRecording } = await import('./play-recording.ts');
       const { RecordedRun } = await import('./recorded-run.tsx');
       if (end.signal.aborted) return;
@@ -31,24 +29,4 @@ export function useRecording(): ShownRecording | undefined {
     return () => end.abort();
   }, [isIdle]);
   return isIdle ? recording : undefined;
-}
-
-const CALM_MS = 1000;
-
-/** Resolves after a second without a touch: who presses Run at once has no use for a recording. */
-function untouched(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const calm = new AbortController();
-  let timer = 0;
-  const wait = (): void => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      calm.abort();
-      resolve();
-    }, CALM_MS);
-  };
-  for (const type of ['pointerdown', 'keydown'])
-    addEventListener(type, wait, { capture: true, passive: true, signal: calm.signal });
-  wait();
-  return promise;
 }
