@@ -27,8 +27,8 @@ interface Line {
 
 /**
  * Texts by number, in a log that is only appended to, with an index of where they are. A later text of a key takes the place of
- * an earlier one. The next line is written over a torn last one. The lines of an index add up to its log; if a crash has kept them apart, the
- * log is read to make the index again.
+ * an earlier one. The next line is written over a torn last one. The lines of an index stand in its log and add up to it; if a
+ * crash has kept the two apart, the log is read to make the index again.
  */
 export class IndexedLog {
   readonly #log: SyncFile;
@@ -112,11 +112,13 @@ export class IndexedLog {
   #recover(): void {
     const reader = this.reader();
     let numBytes = 0;
+    let isInLog = true;
     for (let key = this.length - 1; key >= 0; key -= 1) {
-      const { length, replacedBytes } = reader.lineAt(key);
+      const { begin, length, replacedBytes } = reader.lineAt(key);
       numBytes += length + replacedBytes;
+      isInLog &&= begin + length <= this.#end;
     }
-    if (numBytes === this.#end) return;
+    if (isInLog && numBytes === this.#end) return;
     this.#index.truncate(0);
     let begin = 0;
     for (const newline of newlinesIn(this.#log, this.#end)) {
