@@ -57,7 +57,10 @@ export class Site {
   /** The tab leaves the site once another one has so many chunks, by itself: on a busy machine, a test would hear of them too late. */
   async endOnceStreamed({ page }: Tab, other: Tab, numChunks: number): Promise<void> {
     await page.evaluate(() => {
-      new BroadcastChannel('end').addEventListener('message', () => location.replace('about:blank'));
+      // A second one would begin the navigation anew.
+      new BroadcastChannel('end').addEventListener('message', () => location.replace('about:blank'), {
+        once: true,
+      });
     });
     await other.page.evaluate((count) => {
       const channel = new BroadcastChannel('end');

@@ -193,6 +193,21 @@ export class Tab {
     }, requests);
   }
 
+  /** Begins the requests again whenever they have ended, until this tab leads: some always run. Returns how often. */
+  beginUntilLeading(requests: readonly TextRequest[]): Promise<number> {
+    return this.page.evaluate(async (plain) => {
+      const generator = window.tabserve.getHandle('text-generator');
+      let numTimes = 0;
+      while (window.tabserve.status().role !== 'leader') {
+        numTimes += 1;
+        const begun = plain.map(({ prompt, options }) => generator.remote(prompt, options));
+        window.begun = [...(window.begun ?? []), ...begun];
+        await Promise.all(begun.map((response) => response.result()));
+      }
+      return numTimes;
+    }, requests);
+  }
+
   /** Resolves when all requests of `begin` have ended. Returns the result and the streamed text of each, in order. */
   outcomesOfBegun(): Promise<Streamed[]> {
     return this.page.evaluate(() =>
