@@ -4,6 +4,7 @@ import type { FaultPlan } from './faults/inject-faults.ts';
 import { expectNoViolations } from './support/axe.ts';
 import { expect, test } from './support/fault-test.ts';
 import { pressOn } from './support/keyboard.ts';
+import { someOf } from './support/seeded-random.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, IS_WHOLE } from './support/test.ts';
 
@@ -129,7 +130,7 @@ const FAULTS: readonly (readonly [plan: FaultPlan, wrong: Partial<Outcomes>])[] 
   [{ ...HARDWARE, wrongWork: 'logits' }, { tokens: 'wrong' }],
 ];
 
-for (const [plan, wrong] of FAULTS)
+for (const [plan, wrong] of someOf(FAULTS, 2))
   test(`a fault is found: ${plan.wrongWork}`, { tag: ANY_BACKEND }, async ({ faulty }) => {
     const needsGpu = wrong.tokens !== undefined;
     test.skip(needsGpu && !IS_WHOLE, 'compiles all shaders for half a minute');

@@ -12,6 +12,7 @@ import { statementsOf } from '../tools/documents/statements.ts';
 import { startBridge } from './support/bridge-test.ts';
 import { buildPageOfDocuments, runCurl, runInConsole } from './support/documents.ts';
 import { SMALLEST_CHAT_MODEL, twinFiles } from './support/hub-test.ts';
+import { someOf } from './support/seeded-random.ts';
 import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test as base } from './support/test.ts';
 
@@ -55,7 +56,10 @@ const ENCODERS_OF_DOCUMENTS = {
 const isRunHere = ({ harness, code }: CodeBlock): boolean =>
   harness === 'page' || (harness === 'shell' && code.includes('curl '));
 
-for (const document of DOCUMENTS.filter((name) => codeBlocksOf(name).some(isRunHere))) {
+for (const document of someOf(
+  DOCUMENTS.filter((name) => codeBlocksOf(name).some(isRunHere)),
+  4,
+)) {
   test(
     `the code of ${document} does what it says`,
     { tag: ANY_BACKEND },

@@ -1,8 +1,9 @@
 import type { Locator, Page } from 'playwright/test';
 
 import { expectNoViolations } from './support/axe.ts';
+import { someOf } from './support/seeded-random.ts';
 import { Tab } from './support/tab.ts';
-import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 // The first screen shows a whole run without scrolling and after a few key presses.
 
@@ -27,15 +28,14 @@ interface Size {
 }
 
 type Shape = Size & { readonly isWide?: true; readonly isZoomed?: true };
-const IN_SHORT: readonly Shape[] = [
+const SIZES: readonly Shape[] = [
   { width: 1280, height: 800, isWide: true },
   { width: 360, height: 780 },
   // The CSS pixels of a window of 1280×800 at 200 %.
   { width: 640, height: 400, isZoomed: true },
+  { width: 1440, height: 900, isWide: true },
+  { width: 820, height: 1180 },
 ];
-const SIZES: readonly Shape[] = IS_WHOLE
-  ? [...IN_SHORT, { width: 1440, height: 900, isWide: true }, { width: 820, height: 1180 }]
-  : IN_SHORT;
 
 test.describe('the first screen', { tag: ANY_BACKEND }, () => {
   test('one key press after the page has loaded, nine texts run together', async ({ ownTab, backend }) => {
@@ -84,7 +84,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
   }) => {
     // The page that leads has the model for the others.
     const [leader] = await site.openReady(1);
-    for (const size of SIZES)
+    for (const size of someOf(SIZES, 2))
       await test.step(`${size.width}×${size.height}`, async () => {
         // The next page is the first one of its user.
         await leader?.page.evaluate(() => localStorage.clear());

@@ -1,11 +1,13 @@
 import { startServer } from '../bridge/server.ts';
 import { findBrowser } from '../bridge/browser/find-browser.ts';
 import { writeEnvironment } from './support/environment.ts';
+import { runSeed } from './support/seeded-random.ts';
 import { collectPolicyReports, reportingPolicy, takePolicyReports } from './support/policy-reports.ts';
 
 /** Finds the browser and serves the built pages. Returns the function that stops the servers. */
 // oxlint-disable-next-line import/no-default-export -- Playwright asks for one
 export default async function setUp(): Promise<() => Promise<void>> {
+  console.log(`Seed ${runSeed()}: repeat this run with E2E_SEED=${runSeed()}`);
   const browser = await findBrowser();
   const reports = await collectPolicyReports();
   const policy = reportingPolicy(reports.url);

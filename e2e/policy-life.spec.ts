@@ -4,6 +4,7 @@ import { startBridge, type ServedBridge } from './support/bridge-test.ts';
 import type { Site } from './support/site.ts';
 import { openTab, DEFAULT_KNOBS, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import { someOf } from './support/seeded-random.ts';
 
 // How long a policy lives: that of the users, and that of a load test.
 
@@ -17,7 +18,7 @@ async function whenBridged({ bridge }: ServedBridge): Promise<void> {
 }
 
 test.describe('the policy that a browser has set', { tag: ANY_BACKEND }, () => {
-  for (const profile of ['a fresh profile', 'the same profile'] as const) {
+  for (const profile of someOf(['a fresh profile', 'the same profile'], 1)) {
     test(`is gone with its last tab: ${profile} starts with the default`, async ({ browser, backend }) => {
       const bridge = await startBridge();
       const newProfile = () => browser.newContext({ baseURL: bridge.url });
@@ -118,7 +119,7 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
     }
   }
 
-  for (const role of ['leads', 'follows'] as const) {
+  for (const role of someOf(['leads', 'follows'], 1)) {
     test(`of another deployment gives its knobs back when the tab ${role} and is lost`, async ({ site }) => {
       await site.openReady(3);
       const leader = await site.leader();

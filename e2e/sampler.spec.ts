@@ -1,9 +1,8 @@
 import type { SamplingParams } from '../src/batching/options/sampling-options.ts';
 import { GREEDY } from '../src/batching/generation/request.ts';
+import { runSeed } from './support/seeded-random.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
-/** Set SAMPLER_SEED to repeat a run. */
-const SEED = Number(process.env['SAMPLER_SEED'] ?? Date.now() % 2 ** 32);
 const PLAIN: SamplingParams = { ...GREEDY, temperature: 1, seed: 7 };
 
 test.describe('the sampler on the GPU', () => {
@@ -15,12 +14,11 @@ test.describe('the sampler on the GPU', () => {
       probePage: page,
     }) => {
       test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
-      test.info().annotations.push({ type: 'SAMPLER_SEED', description: String(SEED) });
       const { differences, numFaults, logprobError } = await page.evaluate(
         (input) => window.probe.compareSamplers(...input),
-        [SEED + index, vocabSize, numRows] as const,
+        [runSeed() + index, vocabSize, numRows] as const,
       );
-      expect(differences, `SAMPLER_SEED=${SEED}`).toEqual([]);
+      expect(differences).toEqual([]);
       expect(logprobError).toBeLessThan(1e-9);
       if (numRows >= 400) expect(numFaults, 'rows without a next token').toBeGreaterThan(0);
     });
@@ -30,12 +28,12 @@ test.describe('the sampler on the GPU', () => {
     probePage: page,
   }) => {
     const { differences } = await page.evaluate((input) => window.probe.compareSamplers(...input), [
-      SEED,
+      runSeed(),
       2048,
       24,
       12,
     ] as const);
-    expect(differences, `SAMPLER_SEED=${SEED}`).toEqual([]);
+    expect(differences).toEqual([]);
   });
 
   test('creates no buffer in a decode step and reads 4 bytes per row, whatever the options', async ({

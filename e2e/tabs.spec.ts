@@ -3,6 +3,7 @@ import { sampledRequests } from './support/sampled-requests.ts';
 import type { Site } from './support/site.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { TextRequest } from './support/tab.ts';
+import { someOf } from './support/seeded-random.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
 const HELD_MS = 3_600_000;
@@ -183,7 +184,7 @@ test('the page says who runs the model, and for how many tabs', { tag: ANY_BACKE
   await expect(follower.page.getByTestId('num-tabs')).toHaveText('1');
 });
 
-for (const missing of ['BroadcastChannel', 'Web Locks'] as const) {
+for (const missing of someOf(['BroadcastChannel', 'Web Locks'] as const, 1)) {
   test(`without ${missing} a tab serves itself, and says why`, { tag: ANY_BACKEND }, async ({ site }) => {
     await site.context.addInitScript((name) => {
       if (name === 'Web Locks') Reflect.deleteProperty(Navigator.prototype, 'locks');

@@ -6,7 +6,6 @@ import { runGreedyBatch, runTrials } from './batches.ts';
 import { checkGpuFor, encodeOnGpu, factsOf, logitsAfter } from './models.ts';
 import { wrongOperation } from './operations.ts';
 import { compareSamplers } from './sampler.ts';
-import { seenAtPause } from './seen-at-pause.ts';
 import { createSoak } from './soak.ts';
 import { repeatSteps, resourcesPerStep } from './steps.ts';
 
@@ -30,7 +29,6 @@ const probe = {
   resourcesPerStep,
   runGreedyBatch,
   runTrials,
-  seenAtPause,
   wrongOperation,
 };
 

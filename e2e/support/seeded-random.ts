@@ -9,9 +9,15 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The seed of this run: printed, and taken from the environment where a run is to be repeated. */
+/** The seed of this run, which the set-up prints. Playwright hands the environment to its worker processes. */
 export function runSeed(): number {
-  const seed = Number(process.env['E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`    seed ${seed}: repeat it with E2E_SEED=${seed}`);
-  return seed;
+  process.env['E2E_SEED'] ??= String(Math.floor(Math.random() * 2 ** 31));
+  return Number(process.env['E2E_SEED']);
+}
+
+/** Of cases that are alike, the short run takes some by its seed. The whole one takes all. */
+export function someOf<T>(cases: readonly T[], count: number): readonly T[] {
+  if (process.env['FULL']) return cases;
+  const from = runSeed() % cases.length;
+  return [...cases, ...cases].slice(from, from + Math.min(count, cases.length));
 }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright/test';
 
 import { codeBlocksFor, placeOf, type Harness } from '../../../tools/documents/code-blocks.ts';
+import { someOf } from '../../support/seeded-random.ts';
 import { expect, test } from '../app-page.ts';
 import { nodeProgramOf, serveDocumentedPage, serveViteApp, writeFilesOf } from '../documents.ts';
 import { standInForHub } from '../hub-stand-in.ts';
@@ -14,7 +15,7 @@ const documentsWith = (harness: Harness): readonly string[] => [
   ...new Set(codeBlocksFor(harness).map(({ document }) => document)),
 ];
 
-for (const document of documentsWith('vite')) {
+for (const document of someOf(documentsWith('vite'), 3)) {
   test(`the app of ${document} runs as Vite builds it`, async ({ place, serveApp, context }) => {
     const app = serveViteApp(place, document);
     const url = await serveApp(app);
@@ -34,7 +35,7 @@ for (const document of documentsWith('vite')) {
   });
 }
 
-for (const document of documentsWith('plain')) {
+for (const document of someOf(documentsWith('plain'), 1)) {
   test(`the page of ${document} runs without a bundler, under its policy`, async ({
     place,
     serveApp,
@@ -47,7 +48,7 @@ for (const document of documentsWith('plain')) {
   });
 }
 
-for (const block of codeBlocksFor('node')) {
+for (const block of someOf(codeBlocksFor('node'), 3)) {
   test(`the code of ${placeOf(block)} does what it says in Node`, async ({ place }) => {
     const folder = await writeFilesOf(place, { 'program.ts': nodeProgramOf(block) });
     const { stdout } = await run(process.execPath, [join(folder, 'program.ts')]);
