@@ -12,6 +12,9 @@ const launch = (args: readonly string[]) => ({
   ...(environment && { executablePath: environment.browserPath }),
 });
 
+/** Other browsers', with a configuration of their own. */
+const ELSEWHERE = 'browsers/**';
+
 export default defineConfig<BackendOption>({
   testDir: '.',
   outputDir: '../test-results',
@@ -42,7 +45,7 @@ export default defineConfig<BackendOption>({
       name: 'webgpu',
       workers: 1,
       use: { backend: 'webgpu' },
-      testIgnore: ['recovery-wasm.spec.ts'],
+      testIgnore: [ELSEWHERE, 'recovery-wasm.spec.ts'],
       grepInvert: /@any-backend/,
     },
     {
@@ -60,7 +63,13 @@ export default defineConfig<BackendOption>({
     {
       name: 'wasm',
       use: { backend: 'wasm' },
-      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts', 'gpu-check.spec.ts'],
+      testIgnore: [
+        ELSEWHERE,
+        'no-adapter.spec.ts',
+        'sampler.spec.ts',
+        'recovery-gpu.spec.ts',
+        'gpu-check.spec.ts',
+      ],
     },
   ],
 });

@@ -5,7 +5,6 @@ import type { DrivenOptions } from './test.ts';
 /** Playwright runs these tests; the browsers are the distribution's own, which others drive. */
 export default defineConfig<DrivenOptions>({
   testDir: '.',
-  testMatch: 'smoke.ts',
   outputDir: '../../test-results/browsers',
   workers: 1,
   forbidOnly: Boolean(process.env['CI']),
