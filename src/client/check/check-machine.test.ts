@@ -50,6 +50,8 @@ const noRoom = () => Promise.reject(new Error('The model does not fit'));
 function play(played: Played = {}): CheckedClient & { readonly isHeld: () => boolean } {
   const { backend = CPU, write = () => WRITTEN, answer = '{"kind": "cat", "age": 1}', numMoved = 9 } = played;
   const held = new AbortController();
+  const onStats = new Set<(stats: unknown) => void>();
+  const untold: object[] = [];
   let isHeld = false;
   const status = { state: 'ready', model: MODEL, backend, ...played.status };
   const respond = (prompt: unknown, numTogether: number) => ({
@@ -74,12 +76,19 @@ function play(played: Played = {}): CheckedClient & { readonly isHeld: () => boo
     getHandle: () => ({
       remoteAll: (prompts: readonly unknown[], { signal }: { readonly signal?: AbortSignal }) => {
         signal?.throwIfAborted();
+        // Behind the ends of the texts, as those of a fast model are told.
+        untold.push({ kind: 'decode', batchSize: prompts.length, outcome: 'ok', stepMs: 1 });
+        setTimeout(() => {
+          const steps = untold.splice(0);
+          for (const tell of onStats) tell({ steps });
+        });
         return prompts.map((prompt) => respond(prompt, prompts.length));
       },
     }),
     subscribe(topic: string, listener: (updates: unknown) => void) {
+      if (topic === 'stats') onStats.add(listener);
       if (topic === 'requests') listener(Array.from({ length: numMoved }, () => ({ type: 'resubmitted' })));
-      return () => {};
+      return () => onStats.delete(listener);
     },
     overridePolicy: () => {
       isHeld = true;
@@ -131,9 +140,10 @@ describe('on a machine without a GPU', () => {
     const report = await check(serve, [{}]);
     expect(Object.fromEntries(report.lines.map(({ name, outcome }) => [name, outcome]))).toEqual(CPU_ALONE);
     expect(report.lines.at(-1)?.detail).toBe('No adapter.');
-    expect(report.summary).toBe('Right: 4 of 4. Not run: 1.');
+    expect(report.summary).toBe('Right: 4 of 4. Not run: 1. 8 together: 8.0 × one at a time.');
     expect(report.isOver).toBe(true);
-    expect(report.backends).toMatchObject([{ name: 'wasm', bytesPerSecond: 2e9 }]);
+    const rates = [1, 4, 8, 16].map((numTexts) => ({ numTexts, tokensPerSecond: 1000 * numTexts }));
+    expect(report.backends).toMatchObject([{ name: 'wasm', bytesPerSecond: 2e9, rates }]);
     expect(serve.isHeld(), 'the users’ own policy is in force again').toBe(false);
   });
 

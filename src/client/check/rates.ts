@@ -14,6 +14,8 @@ const ENOUGH_STEPS = 48;
 const ENOUGH_MS = 1500;
 /** A size that has not run by then doesn't run: memory holds fewer texts, or other tabs' texts run too. */
 const MAX_MS = 10_000;
+/** Steps are told every 100 ms, those of a fast text after its end. A busy page hears of them later. */
+const TOLD_WITHIN_MS = 1000;
 
 const PROMPT = 'Once upon a time,';
 /** About 256 tokens. */
@@ -78,7 +80,8 @@ async function stepsOf(numTexts: number, measuring: Measuring): Promise<readonly
   const steps: StepRecord[] = [];
   const enough = new AbortController();
   const end = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(MAX_MS)]);
-  let isRead = numTexts !== PAUSED;
+  const { promise: told, resolve: onTold } = Promise.withResolvers<void>();
+  let [isRead, isOver] = [numTexts !== PAUSED, false];
   let reading: Promise<void> | undefined;
   const read = async (): Promise<void> => {
     await runAll([LONG_PROMPT], { maxNewTokens: 1, signal: end }, measuring);
@@ -86,6 +89,7 @@ async function stepsOf(numTexts: number, measuring: Measuring): Promise<readonly
   };
   const unsubscribe = serve.subscribe('stats', (stats) => {
     steps.push(...stats.steps);
+    if (isOver) onTold();
     const own = steps.filter((step) => isDecode(step, numTexts));
     if (own.length > 0 && !isRead) reading ??= read();
     const ms = own.reduce((sum, { stepMs }) => sum + stepMs, 0);
@@ -94,6 +98,10 @@ async function stepsOf(numTexts: number, measuring: Measuring): Promise<readonly
   try {
     const prompts = Array.from({ length: numTexts }, () => PROMPT);
     await runAll(prompts, { maxNewTokens: MAX_NEW_TOKENS, signal: end }, measuring);
+    isOver = true;
+    if (!end.aborted) setTimeout(onTold, TOLD_WITHIN_MS);
+    else onTold();
+    await told;
     await reading;
     signal.throwIfAborted();
     return steps;
