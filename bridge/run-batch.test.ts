@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { rowLine, rowLines, startEchoServer } from './testing/batch-rows.ts';
 import { createFolder } from './testing/test-support.ts';
+import { FILE_CONTENT, FILE_TEXTS } from '../src/jobs/testing/batch-file.ts';
 import { parseRunBatch } from './cli/run-batch-options.ts';
 
 let folder: string;
@@ -32,16 +33,22 @@ async function run(...options: readonly string[]) {
 const output = () => readFile(join(folder, 'out.jsonl'), 'utf8');
 const numResults = async (): Promise<number> => (await output().catch(() => '')).split('\n').length - 1;
 
+const textsOf = (lines: string): unknown[] =>
+  lines
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).response.body.choices[0].text);
+
 describe('run-batch', () => {
   it(
-    'killed three times and resumed writes byte for byte what an undisturbed run does',
+    'has the texts of the page and of `/v1/batches`; killed three times and resumed, it writes the same bytes',
     { timeout: 600_000 },
     async () => {
       const { url, state } = await startEchoServer();
-      await writeFile(join(folder, 'in.jsonl'), rowLines(300));
+      await writeFile(join(folder, 'in.jsonl'), FILE_CONTENT);
       expect(await run('--upstream', url)).toMatchObject({ status: 0 });
       const undisturbed = await output();
-      expect(undisturbed.split('\n')).toHaveLength(301);
+      expect(textsOf(undisturbed)).toEqual(FILE_TEXTS);
       await writeFile(join(folder, 'out.jsonl'), '');
       for (const numWanted of [20, 90, 200]) {
         state.hold = new Promise(() => undefined);

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 
-import { systemClock } from '../src/batching/base/clock.ts';
-import type { OnWait } from './batches/ask.ts';
+import type { JobProgress } from '../src/protocol/jobs.ts';
+import type { HttpError } from '../src/protocol/openai/http-error.ts';
 import { replaceFile } from './batches/records.ts';
 import { ForeignResultError, ResultLog } from './batches/result-log.ts';
 import { BATCH_URLS, checkRows, type CheckedRows } from './batches/rows.ts';
-import { runRows, type RowsRun } from './batches/run-rows.ts';
+import { runRows, type RowSource } from './batches/run-rows.ts';
 import { BridgeError, reasonOf } from './base/errors.ts';
 import { keepOwnTab, startOwnServer, targetIn } from './own-server.ts';
 import { rowsOfTab, rowsOfTarget } from './routes/ask-rows.ts';
@@ -14,10 +14,8 @@ import type { CommandLineOptions } from './cli/options.ts';
 import { ProgressBar } from './cli/progress-bar.ts';
 import { parseRunBatch, RUN_BATCH_USAGE, type RunBatchOptions } from './cli/run-batch-options.ts';
 
-type AskRows = Pick<RowsRun, 'ask' | 'numAtOnce'>;
-
 /** Calls `answer` with what asks the rows. The signal aborts when the command is stopped, or nothing can answer. */
-type Serve = (answer: (rows: AskRows, signal: AbortSignal) => Promise<void>) => Promise<void>;
+type Serve = (answer: (rows: RowSource, signal: AbortSignal) => Promise<void>) => Promise<void>;
 
 /**
  * Answers a file of rows.
@@ -35,16 +33,14 @@ export async function runBatch(args: readonly string[]): Promise<number> {
   const rows = await readInput(input);
   const results = await openOutput(options, rows);
   const bar = new ProgressBar(process.stderr);
-  const onWait = printOnce(bar);
   const stopped = stopOnSignal();
   try {
     const target = targetIn(server);
-    const serve = target ? atTarget(target, onWait, stopped) : inTab(server, bar, onWait, stopped);
-    const run = { input, urls: BATCH_URLS, results, scope: '', createdAt: await timeOf(input) };
-    const onResult = showRows(bar, results, rows.total);
+    const serve = target ? atTarget(target, stopped) : inTab(server, bar, stopped);
+    const show = { onResults: showRows(bar, results, rows.total), onWait: printOnce(bar) };
+    const run = { rows, results, scope: '', createdAt: await timeOf(input), ...show };
     const numDone = (): number => results.counts.completed + results.counts.failed;
-    if (numDone() < rows.total)
-      await serve((asked, signal) => runRows({ ...run, ...asked, signal, onResult }));
+    if (numDone() < rows.total) await serve((asked, signal) => runRows({ ...run, ...asked, signal }));
     await replaceFile(output, results.inOrder());
   } catch (error) {
     if (!stopped.aborted) throw error;
@@ -93,16 +89,16 @@ async function timeOf(path: string): Promise<number> {
   return Math.floor(mtimeMs / 1000);
 }
 
-function atTarget(target: ForwardTarget, onWait: OnWait, stopped: AbortSignal): Serve {
+function atTarget(target: ForwardTarget, stopped: AbortSignal): Serve {
   return async (answer) => {
     const problem = await probeTarget(target);
     if (problem !== undefined) throw new BridgeError('NO_TARGET', problem);
-    await answer(rowsOfTarget(target, onWait), stopped);
+    await answer(rowsOfTarget(target), stopped);
   };
 }
 
 /** In a browser that ends with the run. */
-function inTab(options: CommandLineOptions, bar: ProgressBar, onWait: OnWait, stopped: AbortSignal): Serve {
+function inTab(options: CommandLineOptions, bar: ProgressBar, stopped: AbortSignal): Serve {
   return async (answer) => {
     const own = await startOwnServer(options, { batchFolder: undefined });
     const { bridge, server } = own;
@@ -120,7 +116,7 @@ function inTab(options: CommandLineOptions, bar: ProgressBar, onWait: OnWait, st
     );
     try {
       await answer(
-        rowsOfTab(bridge.serve, { ...options, allowsPriority: true }, onWait),
+        rowsOfTab(bridge.serve, { ...options, allowsPriority: true }),
         AbortSignal.any([stopped, failed.signal]),
       );
     } finally {
@@ -143,7 +139,7 @@ function stopOnSignal(): AbortSignal {
 }
 
 /** A reason that lasts is printed once. */
-function printOnce(bar: ProgressBar): OnWait {
+function printOnce(bar: ProgressBar): (reason: HttpError) => void {
   let last = '';
   return ({ message, code }) => {
     if (message === last) return;
@@ -159,15 +155,10 @@ function printAbove(bar: ProgressBar): (line: string) => void {
   };
 }
 
-function showRows(bar: ProgressBar, { counts }: ResultLog, total: number): () => void {
-  let first: { readonly loaded: number; readonly atMs: number } | undefined;
-  return () => {
+function showRows(bar: ProgressBar, { counts }: ResultLog, total: number): (progress: JobProgress) => void {
+  return ({ rowsPerSecond, remainingMs }) => {
     const loaded = counts.completed + counts.failed;
-    const nowMs = systemClock.now();
-    // A model may load before the first row is answered.
-    first ??= { loaded, atMs: nowMs };
-    const rowsPerSecond = ((loaded - first.loaded) * 1000) / Math.max(1, nowMs - first.atMs);
-    const left = rowsPerSecond > 0 ? `, ${Math.ceil((total - loaded) / rowsPerSecond)} s left` : '';
+    const left = remainingMs === undefined ? '' : `, ${Math.ceil(remainingMs / 1000)} s left`;
     const detail = ` of ${total} rows, ${rowsPerSecond.toFixed(1)} rows/s${left}`;
     bar.showStage({ phase: 'answer', loaded, total }, detail);
   };

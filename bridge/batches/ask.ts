@@ -1,9 +1,9 @@
-import { systemClock } from '../../src/batching/base/clock.ts';
 import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
+import { mayComeLater } from '../../src/jobs/may-come-later.ts';
+import { SEED_OF_FILE, seedOfRow } from '../../src/jobs/row-rules.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { parseJson } from '../../src/platform/parse-json.ts';
 import { badAnswer } from '../../src/protocol/server-errors.ts';
-import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { BATCH_PEER } from '../../src/protocol/requests.ts';
 import {
   checkModelName,
@@ -16,21 +16,13 @@ import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from '../http/to-http-error.ts';
 import { targetBusy } from '../http/http-errors.ts';
 import { fetchTarget, type ForwardTarget } from '../forward/fetch-target.ts';
-import { seedOf, type AskRow, type RowAnswer } from './run-rows.ts';
+import type { AskRow, RowAnswer } from './run-rows.ts';
 import type { BatchUrl, Row } from './rows.ts';
-
-/** A rejected attempt is repeated after a pause, which doubles up to the last one. */
-const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 2000;
-
-/** Called when a row has to wait, with the reason. */
-export type OnWait = (reason: HttpError) => void;
 
 /** Asks rows as the routes ask the tab. Rows wait while no tab can serve. */
 export function askTab(
   answers: Readonly<Record<BatchUrl, AnswerBody>>,
   { allowsAnyModel, allowsPriority }: ClientRights,
-  onWait?: OnWait,
 ): AskRow {
   return (row, { requestId, createdAt, signal }) => {
     const answer = answers[row.url];
@@ -47,21 +39,17 @@ export function askTab(
         if (!allowsAnyModel) checkModelName(asked, served);
       },
     };
-    return untilAnswered(
-      async () => ({
-        status: 200,
-        body: repeatable(await answer(bodyOf(row), context), requestId),
-      }),
-      signal,
-      onWait,
-    );
+    const attempt = async () => ({
+      status: 200,
+      body: repeatable(await answer(bodyOf(row), context), requestId),
+    });
+    return answered(attempt());
   };
 }
 
 /** Asks rows at an OpenAI-compatible server. Rows wait while it can't be reached, or is overloaded. */
-export function askTarget(target: ForwardTarget, onWait?: OnWait): AskRow {
-  return (row, { requestId, signal }) =>
-    untilAnswered(() => attemptTarget(target, row, requestId, signal), signal, onWait);
+export function askTarget(target: ForwardTarget): AskRow {
+  return (row, { requestId, signal }) => answered(attemptTarget(target, row, requestId, signal));
 }
 
 async function attemptTarget(
@@ -79,7 +67,7 @@ async function attemptTarget(
   });
   const { status } = answer;
   const text = await answer.text();
-  if (WAITING.has(status)) throw targetBusy(target.url, status);
+  if (mayComeLater({ code: '', status })) throw targetBusy(target.url, status);
   const body = parseJson(text);
   if (isRecord(body)) return { status, body };
   if (status < 400) throw badAnswer(target.url, 'something that is not a JSON object');
@@ -93,41 +81,23 @@ function bodyOf(row: Row): object {
     const message = '`stream` is not for batches, whose answers are whole: leave it out.';
     throw HttpError.invalid('stream', message);
   }
-  return row.url === '/v1/embeddings' ? body : { ...body, seed: body['seed'] ?? seedOf(row) };
+  return row.url === '/v1/embeddings'
+    ? body
+    : { ...body, seed: body['seed'] ?? seedOfRow(SEED_OF_FILE, row.index) };
 }
 
-/** Statuses of a server that may answer the same request later, with another key or fewer requests. */
-const WAITING: ReadonlySet<number> = new Set([401, 403, 429, 503, 504]);
+/** A tab or a server that has no model of the row's kind has none to restore. */
+const NO_MODEL = /^NO_(?:ENCODER|MODEL)$/;
 
-/** A tab that has no model of the row's kind has none to restore. */
-function mayComeLater({ status, code }: HttpError): boolean {
-  return code === 'SERVER_UNREACHABLE' || (WAITING.has(status) && !/^NO_(?:ENCODER|MODEL)$/.test(code ?? ''));
-}
-
-/** Repeats an attempt that fails because no server can answer. Any other failure is the row's answer. */
-async function untilAnswered(
-  attempt: () => Promise<RowAnswer>,
-  signal: AbortSignal,
-  onWait: OnWait = () => undefined,
-): Promise<RowAnswer> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      signal.throwIfAborted();
-      const reason = toHttpError(error);
-      if (!mayComeLater(reason)) return { status: reason.status, body: reason.toJSON() };
-      onWait(reason);
-    }
-    await pause(pauseMs, signal);
+/** A failure is the row's answer. @throws HttpError if the row has to wait. */
+async function answered(attempt: Promise<RowAnswer>): Promise<RowAnswer> {
+  try {
+    return await attempt;
+  } catch (error) {
+    const reason = toHttpError(error);
+    if (mayComeLater(reason) && !NO_MODEL.test(reason.code)) throw reason;
+    return { status: reason.status, body: reason.toJSON() };
   }
-}
-
-/** Rejects with the signal's reason when it aborts. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancelTimer = systemClock.setTimer(ms, resolve);
-  await untilAborted(promise, signal).finally(cancelTimer);
 }
 
 /**

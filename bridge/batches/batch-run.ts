@@ -7,11 +7,11 @@ import type { FileStore } from './file-store.ts';
 import { replaceFile } from './records.ts';
 import { ResultLog } from './result-log.ts';
 import { checkRows } from './rows.ts';
-import { runRows, type RowsRun } from './run-rows.ts';
+import { runRows, type RowSource, type RowsRun } from './run-rows.ts';
 import { batchEnded } from '../http/http-errors.ts';
 
 /** Shared by all batches of a server. */
-export interface BatchRunOptions extends Pick<RowsRun, 'ask' | 'numAtOnce'> {
+export interface BatchRunOptions extends RowSource {
   readonly files: FileStore;
 }
 
@@ -62,10 +62,9 @@ export class BatchRun {
 
   /** Goes on from what is on the disk, to the end. Rejects if the disk fails or the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { files, ask, numAtOnce } = this.#options;
+    const { files, ask, numRowsFor } = this.#options;
     const { id: scope, endpoint, input_file_id, created_at: createdAt } = this.#batch;
-    const [input, urls] = [files.contentPath(input_file_id), [endpoint]];
-    const rows = await checkRows(input, urls, signal);
+    const rows = await checkRows(files.contentPath(input_file_id), [endpoint], signal);
     const { total, problems } = rows;
     await this.save(({ status }) => {
       if (status !== 'validating') return {};
@@ -77,7 +76,7 @@ export class BatchRun {
     if (this.#batch.status === 'failed') return;
     const results = await ResultLog.open(`${this.#path}l`, rows);
     try {
-      await this.#runRows(results, { input, urls, ask, numAtOnce, scope, createdAt }, signal);
+      await this.#runRows(results, { rows, ask, numRowsFor, scope, createdAt }, signal);
       await this.#finish(results);
     } finally {
       await results.close();

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
 
 import { reasonOf } from '../base/errors.ts';
 import { secondsNow } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { pause } from './ask.ts';
 import { batchObject, hasEnded, type BatchObject } from './batch.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
 import { FileStore } from './file-store.ts';
@@ -143,7 +143,7 @@ export class BatchStore {
         if (signal.aborted) return;
         console.error(`The batch ${run.batch.id} can't go on, and tries again: ${reasonOf(error)}`);
       }
-      await pause(RETRY_MS, signal).catch(() => undefined);
+      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }

@@ -6,6 +6,8 @@ export interface Line {
   readonly number: number;
   /** Where it starts in the file, in bytes. */
   readonly offset: number;
+  /** In bytes. */
+  readonly length: number;
   /** Undefined for a line that is longer than `maxBytes`. */
   readonly bytes: Buffer | undefined;
   /** False for a last line without a newline. */
@@ -26,7 +28,7 @@ export async function* readLines(path: string, maxBytes = Infinity): AsyncGenera
   };
   const end = (isWhole: boolean): Line => {
     const bytes = length <= maxBytes ? Buffer.concat(pieces) : undefined;
-    const line = { number, offset, bytes, isWhole };
+    const line = { number, offset, length, bytes, isWhole };
     number += 1;
     offset += length + Number(isWhole);
     [pieces, length] = [[], 0];

@@ -5,30 +5,24 @@ import { expect, it } from 'vitest';
 
 import { createFolder } from '../testing/test-support.ts';
 import { ResultLog } from './result-log.ts';
-import { BATCH_URLS, type CheckedRows } from './rows.ts';
-import { runRows } from './run-rows.ts';
+import type { CheckedRows } from './rows.ts';
+import { runRows, type AskRow } from './run-rows.ts';
 import { all, check, createInput, echo, rowLine } from '../testing/batch-rows.ts';
 
 const NUM_ROWS = 40;
 
-async function runSome(input: string, rows: CheckedRows, path: string, numResults: number): Promise<void> {
+/** A run that is killed after so many answers. */
+async function runSome(rows: CheckedRows, path: string, numAnswers: number): Promise<void> {
   const killed = new AbortController();
   const results = await ResultLog.open(path, rows);
   let numSeen = 0;
-  const onResult = (): void => {
+  const ask: AskRow = async (row, request) => {
+    const answer = await echo(row, request);
     numSeen += 1;
-    if (numSeen >= numResults) killed.abort();
+    if (numSeen > numAnswers) killed.abort();
+    return answer;
   };
-  const run = {
-    input,
-    urls: BATCH_URLS,
-    results,
-    ask: echo,
-    numAtOnce: () => 6,
-    scope: '',
-    createdAt: 1,
-    onResult,
-  };
+  const run = { rows, results, ask, numRowsFor: () => 6, scope: '', createdAt: 1 };
   await runRows({ ...run, signal: killed.signal }).catch(() => undefined);
   await results.close();
 }
@@ -58,7 +52,7 @@ it(
     const rows = await check(input);
     const folder = await createFolder({});
     const undisturbed = join(folder, 'undisturbed.jsonl');
-    await runSome(input, rows, undisturbed, Infinity);
+    await runSome(rows, undisturbed, Infinity);
     const expected = await outputOf(undisturbed, rows);
     expect(expected.lines.map((line): unknown => JSON.parse(line).custom_id)).toEqual([
       ...rows.indexOf.keys(),
@@ -69,12 +63,12 @@ it(
         const path = join(folder, 'killed.jsonl');
         await writeFile(path, '');
         for (const { numResults, numCut, tail } of kills) {
-          await runSome(input, rows, path, numResults);
+          await runSome(rows, path, numResults);
           const { length } = await readFile(path);
           await truncate(path, Math.max(0, length - numCut));
           await appendFile(path, tail);
         }
-        await runSome(input, rows, path, Infinity);
+        await runSome(rows, path, Infinity);
         expect(await outputOf(path, rows)).toEqual(expected);
       }),
       { numRuns: process.env['FULL'] ? 1000 : 60 },

@@ -1,3 +1,4 @@
+import { appendFileSync, ftruncateSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import * as v from 'valibot';
 
@@ -46,7 +47,6 @@ export class ResultLog {
   readonly #lengths: Float64Array;
   readonly #hasFailed: Uint8Array;
   #size = 0;
-  #written = Promise.resolve();
 
   private constructor(file: FileHandle, rows: CheckedRows) {
     this.#file = file;
@@ -78,22 +78,20 @@ export class ResultLog {
     return (this.#lengths[index] ?? 0) > 0;
   }
 
-  /** Resolves when the system has it. @throws What the file system says; the log is then as before. */
-  append(text: string): Promise<void> {
-    const bytes = Buffer.from(`${text}\n`);
-    const write = async (): Promise<void> => {
-      try {
-        await this.#file.appendFile(bytes);
-      } catch (error) {
-        await this.#file.truncate(this.#size);
-        throw error;
-      }
-      this.#note(bytes.subarray(0, -1), this.#size);
-      this.#size += bytes.length;
-    };
-    const written = this.#written.then(write);
-    this.#written = written.catch(() => undefined);
-    return written;
+  /** The system has them when it returns. @throws What the file system says; the log is then as before. */
+  append(texts: readonly string[]): void {
+    const lines = texts.map((text) => Buffer.from(`${text}\n`));
+    const { fd } = this.#file;
+    try {
+      appendFileSync(fd, Buffer.concat(lines));
+    } catch (error) {
+      ftruncateSync(fd, this.#size);
+      throw error;
+    }
+    for (const line of lines) {
+      this.#note(line.subarray(0, -1), this.#size);
+      this.#size += line.length;
+    }
   }
 
   /**
@@ -114,9 +112,8 @@ export class ResultLog {
     yield (await Promise.all(group)).join('');
   }
 
-  async close(): Promise<void> {
-    await this.#written;
-    await this.#file.close();
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
   async #read(index: number): Promise<string> {

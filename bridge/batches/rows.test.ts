@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { readRows, BATCH_URLS } from './rows.ts';
-import { all, check, createInput, rowLine } from '../testing/batch-rows.ts';
+import { checkRows } from './rows.ts';
+import { check, createInput, rowLine } from '../testing/batch-rows.ts';
 
 const GOOD = rowLine('a');
 
@@ -52,20 +52,22 @@ describe('a file is refused, by line and code,', () => {
 
   it('with rows of another endpoint than its batch has', async () => {
     const path = await createInput(`${rowLine('a', {}, '/v1/embeddings')}\n`);
-    const rows = readRows(path, ['/v1/completions']);
-    await expect(rows.next()).rejects.toThrow('Expected `url` to be /v1/completions, got `/v1/embeddings`.');
+    const { problems } = await checkRows(path, ['/v1/completions'], new AbortController().signal);
+    const message = 'Expected `url` to be /v1/completions, got `/v1/embeddings`.';
+    expect(problems).toEqual([{ code: 'invalid_url', line: 1, message, param: 'url' }]);
   });
 });
 
 it('takes a byte order mark, CRLF, blank lines, and a last line without an end', async () => {
   const path = await createInput(`\u{FEFF}${rowLine('a')}\r\n\r\n${rowLine('é')}`);
-  expect(await check(path)).toEqual({
-    total: 2,
-    problems: [],
-    indexOf: new Map([
+  const { total, problems, indexOf, read } = await check(path);
+  expect([total, problems, [...indexOf]]).toEqual([
+    2,
+    [],
+    [
       ['a', 0],
       ['é', 1],
-    ]),
-  });
-  expect((await all(readRows(path, BATCH_URLS))).map(({ customId }) => customId)).toEqual(['a', 'é']);
+    ],
+  ]);
+  expect([1, 0].map((index) => read(index).row.customId)).toEqual(['é', 'a']);
 });

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import * as v from 'valibot';
 
 import { shown } from '../../src/batching/base/errors.ts';
@@ -36,6 +37,8 @@ export interface CheckedRows {
   readonly indexOf: ReadonlyMap<string, number>;
   /** The first of them. Rows are asked only if there is none. */
   readonly problems: readonly RowProblem[];
+  /** Reads a row again, of so many bytes. */
+  readonly read: (index: number) => { readonly row: Row; readonly length: number };
 }
 
 /** A file that is no JSONL at all has a problem in each line. */
@@ -66,7 +69,7 @@ class ProblemError extends Error {
 }
 
 /**
- * Reads the whole file once. Only the ids stay in memory.
+ * Reads the whole file once. Only the ids stay in memory, and where the rows are.
  *
  * @param urls The endpoints that rows may name.
  */
@@ -77,33 +80,41 @@ export async function checkRows(
 ): Promise<CheckedRows> {
   const indexOf = new Map<string, number>();
   const problems: RowProblem[] = [];
-  let total = 0;
+  const places: Pick<Line, 'offset' | 'length'>[] = [];
   for await (const line of linesOf(path)) {
     signal.throwIfAborted();
+    const index = places.length;
+    places.push({ offset: line.offset, length: line.length });
     try {
-      const { customId } = readRow(line, total, urls);
+      const { customId } = readRow(line.bytes, index, urls);
       if (indexOf.has(customId)) throw duplicate(customId, indexOf.get(customId) ?? 0);
-      indexOf.set(customId, total);
+      indexOf.set(customId, index);
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       const { code, message, param } = error;
       problems.push({ code, line: line.number, message, param });
       if (problems.length === MAX_PROBLEMS) break;
     }
-    total += 1;
   }
+  const total = places.length;
   if (total === 0)
     problems.push({ code: 'empty_file', line: 1, message: 'The file has no row.', param: null });
-  return { total, indexOf, problems };
+  const read = (index: number) => {
+    const { offset, length } = places[index] ?? { offset: 0, length: 0 };
+    return { row: readRow(readBytes(path, offset, length), index, urls), length };
+  };
+  return { total, indexOf, problems, read };
 }
 
-/** The rows of a file without problems, in its order. */
-export async function* readRows(path: string, urls: readonly BatchUrl[]): AsyncGenerator<Row> {
-  let index = 0;
-  for await (const line of linesOf(path)) {
-    yield readRow(line, index, urls);
-    index += 1;
+function readBytes(path: string, offset: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, bytes, 0, length, offset);
+  } finally {
+    closeSync(file);
   }
+  return bytes;
 }
 
 async function* linesOf(path: string): AsyncGenerator<Line> {
@@ -112,7 +123,7 @@ async function* linesOf(path: string): AsyncGenerator<Line> {
 }
 
 /** @throws ProblemError. */
-function readRow({ bytes }: Line, index: number, urls: readonly BatchUrl[]): Row {
+function readRow(bytes: Buffer | undefined, index: number, urls: readonly BatchUrl[]): Row {
   if (!bytes) throw new ProblemError('line_too_large', `The line is larger than ${MAX_PROMPT_LENGTH} bytes.`);
   const given = parseLine(bytes);
   if (!isRecord(given)) throw new ProblemError('invalid_json_line', 'The line is not a JSON object.');

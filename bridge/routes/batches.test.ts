@@ -4,6 +4,7 @@ import OpenAI, { BadRequestError, ConflictError, NotFoundError } from 'openai';
 import { describe, expect, it, vi } from 'vitest';
 
 import { rowLine, rowLines, startEchoServer } from '../testing/batch-rows.ts';
+import { FILE_CONTENT, FILE_TEXTS } from '../../src/jobs/testing/batch-file.ts';
 import { BATCH_PEER, type Caller } from '../../src/protocol/requests.ts';
 import {
   createFolder,
@@ -171,6 +172,13 @@ describe('files', () => {
 });
 
 describe('a batch', () => {
+  it('has the texts that the page and `run-batch` give', async () => {
+    const { client } = await start();
+    const { id } = await begin(client, FILE_CONTENT);
+    const lines = await linesOf(client, (await ended(client, id)).output_file_id);
+    expect(lines.map(({ response }) => response.body.choices[0].text)).toEqual(FILE_TEXTS);
+  });
+
   it('answers its rows in order, those that fail in a file of their own', async () => {
     const { client } = await start();
     const content = `${rowLine('a')}\n${rowLine('long', { prompt: 'a'.repeat(2000) })}\n${rowLine('c', { seed: 7 })}\n`;

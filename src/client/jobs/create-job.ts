@@ -4,6 +4,7 @@ import { parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
+import { SEED_OF_FILE } from '../../jobs/row-rules.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobColumnError, JobRowError } from '../../protocol/errors/jobs.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../../protocol/generation.ts';
@@ -65,7 +66,7 @@ function describe(options: CreateJobOptions, first: string, isChatModel: boolean
   const common = {
     id: `${now.toString(36).padStart(9, '0')}-${createId().slice(0, 12)}`,
     createdAt: new Date(now).toISOString(),
-    seed: checkSeed(options.seed) ?? randomSeed(),
+    seed: checkSeed(options.seed) ?? (hasRequests(options) ? SEED_OF_FILE : randomSeed()),
   };
   const columns = [...(readCells(first)?.keys() ?? [])];
   if (hasRequests(options)) {

@@ -27,7 +27,7 @@ export interface JobRequest {
 export interface CommonJobOptions {
   /** For people; `Job` and the date by default. */
   readonly name?: string | undefined;
-  /** The seed of the first row; the row at index i has `seed + i`. Random by default. */
+  /** The seed of the first row; the row at index i has `seed + i`. By default 0 for `requests`, else random. */
   readonly seed?: number | undefined;
   /** Called after each piece of rows that is stored, with the number of rows so far. */
   readonly onStored?: ((numRows: number) => void) | undefined;

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createJob as createClientJob } from '../../client/jobs/create-job.ts';
+import type { Ask } from '../../client/links/calls.ts';
+import { BATCH_FILE, FILE_TEXTS } from '../../jobs/testing/batch-file.ts';
 import { asClientId, type RequestId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
@@ -8,7 +11,7 @@ import type { WorkerStatus } from '../../protocol/status.ts';
 import { MemoryFile, MemoryFolder } from '../models/store/test-support.ts';
 import { createModelInfo, createWorkerStatus } from '../test-support.ts';
 import { JobService, type JobCall } from './job-service.ts';
-import type { RowRequest } from './read-request.ts';
+import type { RowRequest } from '../../jobs/read-request.ts';
 import { storageFull } from '../models/store/store-errors.ts';
 
 const DEFINITION: JobDefinition = {
@@ -66,7 +69,11 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
     return handleCall<Name>(service.calls, signed as CallMessage<Name>);
   };
   /** Answers the requests that run, and those that take their places, until this many are answered. */
-  const answer = (count = Infinity, error?: { code: string; message: string }): void => {
+  const answer = (
+    count = Infinity,
+    error?: { code: string; message: string },
+    textOf = (input: unknown, _seed: unknown): string => String(input).toUpperCase(),
+  ): void => {
     for (let left = count; left > 0; left -= 1) {
       const [next] = worker.running;
       if (!next) return;
@@ -74,7 +81,7 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
       worker.running.delete(requestId);
       const choice = {
         text: '',
-        generatedText: String(input).toUpperCase(),
+        generatedText: textOf(input, options['seed']),
         tokenIds: [],
         finishReason: 'stop',
         seed: 0,
@@ -122,6 +129,18 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
+});
+
+it('a batch file has the texts that `run-batch` and `/v1/batches` give', async () => {
+  const opened = await openWorker(new MemoryFolder(), { numRows: 16 });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler loses the call's name
+  const ask = ((message: object) => opened.call({ callId: 0, ...message } as never)) as Ask;
+  const id = await createClientJob({ requests: BATCH_FILE.map(({ line }) => line) }, ask, false);
+  for (let turn = 0; turn < 5; turn += 1) {
+    opened.answer(Infinity, undefined, (...given) => given.join(' '));
+    await opened.published(id);
+  }
+  expect(await opened.textsOf(id)).toEqual(FILE_TEXTS);
 });
 
 describe('a job', () => {

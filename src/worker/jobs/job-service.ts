@@ -1,5 +1,5 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import type { CallHandlers } from '../../protocol/calls.ts';
+import type { CallHandlers, CallName } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { JobModelError, JobNotFoundError, JobRowError, JobStoreError } from '../../protocol/errors/jobs.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
@@ -9,24 +9,16 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { JobRunner, type RowServer } from './job-runner.ts';
+import { JobRunner, type JobServer } from './job-runner.ts';
 import { JobStore, type Draft } from './job-store.ts';
 import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
 
 /** The calls that a client makes about jobs. */
-export type JobCall =
-  | 'list-jobs'
-  | 'create-job'
-  | 'add-job-rows'
-  | 'start-job'
-  | 'steer-job'
-  | 'rerun-job-row'
-  | 'rename-job'
-  | 'read-job';
+export type JobCall = Extract<CallName, `${string}job${string}`>;
 
 export interface JobServiceHost {
-  readonly server: RowServer;
+  readonly server: JobServer;
   status(): WorkerStatus;
   publish(jobs: readonly JobInfo[], deletedIds: readonly string[]): void;
 }

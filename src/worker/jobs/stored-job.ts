@@ -12,6 +12,8 @@ import {
   type StoredRow,
 } from '../../protocol/jobs.ts';
 import { readCells, textOfCell } from '../../protocol/job-cells.ts';
+import { seedOfRow } from '../../jobs/row-rules.ts';
+import type { RowOutcome } from '../../jobs/row-runner.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
 import { storageFullForJob } from '../models/store/store-errors.ts';
@@ -47,12 +49,6 @@ const TOTALS_INTERVAL_MS = 10_000;
 const MAX_SPAN = 4096;
 
 const OUTLIVED: ReadonlySet<JobEvent['type']> = new Set(['begun', 'resume']);
-
-/** A row's result, to be stored. */
-export interface RowOutcome {
-  readonly index: number;
-  readonly result: JobResult;
-}
 
 interface RowQuery {
   readonly from: number;
@@ -186,7 +182,7 @@ export class StoredJob {
 
   /** The same whenever the row runs, until it is to run with another one. */
   seedOf(index: number): number {
-    return this.#reruns.get(index)?.seed ?? (this.definition.seed + index) % 2 ** 32;
+    return this.#reruns.get(index)?.seed ?? seedOfRow(this.definition.seed, index);
   }
 
   /** Its rows have run for so long since the last call. */
@@ -206,7 +202,7 @@ export class StoredJob {
    *
    * @throws StorageQuotaError, JobStoreError.
    */
-  save(results: readonly RowOutcome[]): void {
+  save(results: readonly RowOutcome<JobResult>[]): void {
     for (const group of Map.groupBy(results, ({ index }) => Math.floor(index / MAX_SPAN)).values()) {
       const entries = group.map(({ index, result }) => ({
         key: index,
@@ -305,7 +301,7 @@ export class StoredJob {
   }
 }
 
-function withResult(totals: JobTotals, { result }: RowOutcome): JobTotals {
+function withResult(totals: JobTotals, { result }: RowOutcome<JobResult>): JobTotals {
   return {
     ...totals,
     numRows: totals.numRows + 1,

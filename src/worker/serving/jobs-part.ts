@@ -1,11 +1,11 @@
-import { EMBEDDER } from '../../protocol/embedding.ts';
+import { numRowsFor } from '../../jobs/row-rules.ts';
 import { handleCall, type CallAnswer, type CallMessage } from '../../protocol/calls.ts';
 import { asClientId } from '../../protocol/ids.ts';
 import { namesOf } from '../../protocol/names.ts';
 import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { importPart } from '../base/import-part.ts';
-import type { RowServer } from '../jobs/job-runner.ts';
+import type { JobServer } from '../jobs/job-runner.ts';
 import type { JobCall, JobService } from '../jobs/job-service.ts';
 import type { Outbox } from './outbox.ts';
 import type { RequestRouter } from './request-router.ts';
@@ -14,22 +14,8 @@ import type { TabMessages } from './tab-messages.ts';
 /** The client whose requests are rows of jobs. */
 const JOBS = asClientId('jobs');
 
-/** Texts to embed together: as many again wait while they are computed. */
-const NUM_TEXTS = 64;
-
-const JOB_CALLS: ReadonlySet<string> = new Set<JobCall>([
-  'list-jobs',
-  'create-job',
-  'add-job-rows',
-  'start-job',
-  'steer-job',
-  'rerun-job-row',
-  'rename-job',
-  'read-job',
-]);
-
 export function isJobCall(message: CallMessage): message is CallMessage<JobCall> {
-  return JOB_CALLS.has(message.type);
+  return message.type.includes('job');
 }
 
 interface JobsPartOptions {
@@ -39,7 +25,7 @@ interface JobsPartOptions {
   readonly tabs: () => TabMessages;
   readonly status: () => WorkerStatus;
   readonly policy: () => BatchingPolicy;
-  readonly tokenTexts: RowServer['tokenTexts'];
+  readonly tokenTexts: JobServer['tokenTexts'];
 }
 
 /** Runs jobs as one more client of this worker. Their code is imported when the worker has started, or at the first call. */
@@ -87,9 +73,7 @@ export class JobsPart {
       status,
       publish: (jobs, deletedIds) => tabs().toAll({ type: 'jobs', jobs, deletedIds }),
       server: {
-        // As many wait as run.
-        numRowsFor: (deployment) =>
-          2 * (deployment === EMBEDDER ? NUM_TEXTS : policy().policy === 'off' ? 1 : policy().maxBatchSize),
+        numRowsFor: (deployment) => numRowsFor(deployment, policy()),
         submit: (requestId, { deployment, input, options }) =>
           router().submit({ clientId: JOBS, deployment, isBackground: true }, [
             { requestId, input, options, elapsedMs: 0 },

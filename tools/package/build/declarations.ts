@@ -16,6 +16,7 @@ const PROJECTS = [
   'src/batching',
   'src/platform',
   'src/protocol',
+  'src/jobs',
   'src/client',
   'src/worker',
   'src/react',

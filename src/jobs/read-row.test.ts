@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JobDefinition } from '../../protocol/jobs.ts';
+import type { JobDefinition } from '../protocol/jobs.ts';
 import { rowReader, toResult } from './read-row.ts';
 
 const REQUESTS: JobDefinition = {

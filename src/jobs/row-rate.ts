@@ -1,5 +1,5 @@
-import type { Clock } from '../../batching/base/clock.ts';
-import type { JobProgress } from '../../protocol/jobs.ts';
+import type { Clock } from '../batching/base/clock.ts';
+import type { JobProgress } from '../protocol/jobs.ts';
 
 const WINDOW_SECONDS = 10;
 

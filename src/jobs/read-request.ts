@@ -1,13 +1,13 @@
-import { isRecord } from '../../platform/is-record.ts';
-import { EMBEDDER } from '../../protocol/embedding.ts';
-import { JobRowError } from '../../protocol/errors/jobs.ts';
-import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { JobDeployment } from '../../protocol/jobs.ts';
-import { readChatRequest } from '../../protocol/openai/chat-request.ts';
-import { readCompletionRequest } from '../../protocol/openai/completion-request.ts';
-import { readEmbeddingsRequest } from '../../protocol/openai/embeddings-request.ts';
-import type { GenerationRequest } from '../../protocol/openai/generation-request.ts';
-import { HttpError } from '../../protocol/openai/http-error.ts';
+import { isRecord } from '../platform/is-record.ts';
+import { EMBEDDER } from '../protocol/embedding.ts';
+import { JobRowError } from '../protocol/errors/jobs.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { JobDeployment } from '../protocol/jobs.ts';
+import { readChatRequest } from '../protocol/openai/chat-request.ts';
+import { readCompletionRequest } from '../protocol/openai/completion-request.ts';
+import { readEmbeddingsRequest } from '../protocol/openai/embeddings-request.ts';
+import type { GenerationRequest } from '../protocol/openai/generation-request.ts';
+import { HttpError } from '../protocol/openai/http-error.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

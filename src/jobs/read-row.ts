@@ -1,12 +1,12 @@
-import { parseOrderedJson } from '../../batching/base/ordered-json.ts';
-import { isRecord } from '../../platform/is-record.ts';
-import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
-import { JobRowError } from '../../protocol/errors/jobs.ts';
-import type { GenerationChoice, GenerationResult } from '../../protocol/generation.ts';
-import { readCells } from '../../protocol/job-cells.ts';
-import { fillParts, parseTemplate } from '../../protocol/job-template.ts';
-import type { JobDefinition, JobResult } from '../../protocol/jobs.ts';
-import { nameTokens, type TextOfToken } from '../../protocol/openai/learned-texts.ts';
+import { parseOrderedJson } from '../batching/base/ordered-json.ts';
+import { isRecord } from '../platform/is-record.ts';
+import { EMBEDDER, type Embedding } from '../protocol/embedding.ts';
+import { JobRowError } from '../protocol/errors/jobs.ts';
+import type { GenerationChoice, GenerationResult } from '../protocol/generation.ts';
+import { readCells } from '../protocol/job-cells.ts';
+import { fillParts, parseTemplate } from '../protocol/job-template.ts';
+import type { JobDefinition, JobResult } from '../protocol/jobs.ts';
+import { nameTokens, type TextOfToken } from '../protocol/openai/learned-texts.ts';
 import { readRequest, type RowRequest } from './read-request.ts';
 
 /** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
