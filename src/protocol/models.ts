@@ -147,7 +147,7 @@ export const backendInfo = v.object({
   adapter: v.string(),
   /** Whether the adapter runs WebGPU on the CPU, as SwiftShader does. */
   isSoftwareAdapter: v.exactOptional(v.boolean()),
-  /** Why each better rung was skipped or left; empty if this is the best one. */
+  /** Why each better rung was skipped or left, and why `auto` took no better precision; empty if these are the best. */
   fallbackReason: v.string(),
 });
 /**

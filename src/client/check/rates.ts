@@ -99,9 +99,10 @@ async function stepsOf(numTexts: number, measuring: Measuring): Promise<readonly
     const prompts = Array.from({ length: numTexts }, () => PROMPT);
     await runAll(prompts, { maxNewTokens: MAX_NEW_TOKENS, signal: end }, measuring);
     isOver = true;
-    if (!end.aborted) setTimeout(onTold, TOLD_WITHIN_MS);
-    else onTold();
-    await told;
+    if (!end.aborted) {
+      setTimeout(onTold, TOLD_WITHIN_MS);
+      await told;
+    }
     await reading;
     signal.throwIfAborted();
     return steps;

@@ -6,8 +6,9 @@ import { BLOCK_SIZE, BYTES_PER_VALUE } from '../checkpoint/packed-weights.ts';
 /** Weights are converted to the best precision that fits. */
 export function fitOfWeights(numWeights: number, device: DeviceLimits): NonNullable<FoundModel['fit']> {
   const bytesPerValue = BYTES_PER_VALUE[hasFloat16(device) ? 'float16' : 'float32'];
-  const size = numWeights * bytesPerValue;
-  if (size <= roomForWeights(device) && !isSlow(size, device)) return 'fits';
+  const whole = numWeights * bytesPerValue;
+  const size = isSlow(whole, device) ? numWeights * (1 + bytesPerValue / BLOCK_SIZE) : whole;
+  if (size <= roomForWeights(device)) return 'fits';
   // In q4, about half of the weights have 8 bits.
   const smallest = 0.75 + bytesPerValue / BLOCK_SIZE;
   return numWeights * smallest <= roomForWeights(device) ? 'tight' : 'too-large';

@@ -36,9 +36,9 @@ it('lists models, smallest first, with the bytes of all their parts', async () =
 });
 
 it.each([
-  // On a CPU, 8 bits are taken from 2 GiB on, and a memory of 4 GiB holds 4.87 billion of 7 bits.
-  ['wasm', 0.5, 'fits'],
-  ['wasm', 0.6, 'tight'],
+  // On a CPU, a memory of 4 GiB holds 3.8 billion of 9 bits, and 4.87 billion of 7.
+  ['wasm', 3.7, 'fits'],
+  ['wasm', 3.9, 'tight'],
   ['wasm', 4.8, 'tight'],
   ['wasm', 4.9, 'too-large'],
   // A file of at most 4 GiB: 2.1 billion of 2 bytes, 5.3 billion of 6.5 bits.

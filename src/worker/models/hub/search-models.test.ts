@@ -35,7 +35,7 @@ it('says of each model whether it fits, or why it doesn’t run', async () => {
   hubWith([
     // A count that is no whole number must not end the search.
     { id: 'a/small', ...llama, safetensors: { total: 135e6 + 0.25 } },
-    { id: 'a/tight', ...llama, safetensors: { total: 2e9 } },
+    { id: 'a/tight', ...llama, safetensors: { total: 4e9 } },
     { id: 'a/large', ...llama, safetensors: { total: 7e10 } },
     { id: 'a/gguf', downloads: 7, gguf: { total: 135e6 } },
     { id: 'a/mamba', config: { model_type: 'mamba' }, downloads: 7 },
@@ -45,7 +45,7 @@ it('says of each model whether it fits, or why it doesn’t run', async () => {
   const all = { numDownloads: 7, isGguf: false, obstacle: '' };
   expect(await searchModels(SEARCH, WASM)).toEqual([
     { ...all, id: 'a/small', numParameters: 135e6, fit: 'fits' },
-    { ...all, id: 'a/tight', numParameters: 2e9, fit: 'tight' },
+    { ...all, id: 'a/tight', numParameters: 4e9, fit: 'tight' },
     { ...all, id: 'a/large', numParameters: 7e10, fit: 'too-large' },
     { ...all, id: 'a/gguf', numParameters: 135e6, fit: 'fits', isGguf: true },
     {

@@ -37,9 +37,9 @@ const device = vi.hoisted((): { limits?: DeviceLimits } => ({}));
 
 vi.mock('../../runtime/devices/create-backend.ts', () => ({
   limitsOf: () => device.limits,
-  async createBackend({ model, weights }: PackedModel) {
+  async createBackend({ model, weights }: PackedModel, { fallbackReason }: DeviceChoice) {
     await weights.stream(() => {});
-    return { backend: { model }, backendInfo: {} };
+    return { backend: { model }, backendInfo: { fallbackReason } };
   },
 }));
 vi.mock('../../models/tokenizer/tokenizer.ts', () => ({
@@ -82,6 +82,12 @@ describe('a stored model', () => {
     expect(loaded.length).toBeLessThan(30);
   });
 
+  it('says why it is on this device, and in this precision', async () => {
+    device.limits = WASM;
+    const { backendInfo } = { backendInfo: undefined, ...(await load()) };
+    expect(backendInfo?.fallbackReason).toBe('There is no GPU. As fp32 it is slow');
+  });
+
   it('says that its vision tower is skipped, if it has one', async () => {
     device.limits = WASM;
     const info = vi.spyOn(console, 'info').mockReturnValue();
@@ -95,7 +101,7 @@ describe('a stored model', () => {
 function load(report: ReportProgress = () => {}, config: object = CONFIG) {
   const packed = layOut(readModel(config, undefined).program.weights, 'fp32', 'float32');
   const folder = {
-    manifest: { id: 'a/b', packed },
+    manifest: { id: 'a/b', packed, dtypeReason: 'as fp32 it is slow' },
     readTexts: () => Promise.resolve({ config, tokenizer: {} }),
     withWeights: (onRead: (numBytes: number) => void, run: (weights: WeightSource) => Promise<unknown>) =>
       run({
@@ -106,7 +112,11 @@ function load(report: ReportProgress = () => {}, config: object = CONFIG) {
         bytes: () => Promise.reject(new Error('Not read on the CPU')),
       }),
   };
-  const rung = { rung: 'wasm', fallbackReason: '', runtime: new CpuRuntime(1) } satisfies DeviceChoice;
+  const rung: DeviceChoice = {
+    rung: 'wasm',
+    fallbackReason: 'There is no GPU',
+    runtime: new CpuRuntime(1),
+  };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it
   return loadStoredModel(folder as unknown as ModelFolder, rung, report);
 }

@@ -59,7 +59,12 @@ export async function loadFetchedModel(
   const checkpoint = await openCheckpoint(files);
   report({ phase: 'prepare', loaded: 0, total: 0 });
   const plan = planModel(checkpoint, dtype, limitsOf(device));
-  return load(modelNameOf(source), checkpoint, checkpointWeights(checkpoint, plan), device);
+  return load(
+    modelNameOf(source),
+    checkpoint,
+    checkpointWeights(checkpoint, plan),
+    because(plan.reason, device),
+  );
 }
 
 /** The addresses of a model's files, by their names. */
@@ -78,13 +83,19 @@ export async function loadStoredModel(
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel | LoadedEncoder> {
-  const { id, packed } = folder.manifest;
+  const { id, packed, dtypeReason } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw dtypeNeeds(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
   return folder.withWeights(reportParts(packed.size, report), (weights) =>
-    load(id, texts, { packed, weights }, device),
+    load(id, texts, { packed, weights }, because(dtypeReason, device)),
   );
+}
+
+/** The device, which also says why `auto` took no better precision on it. */
+function because(dtypeReason: string, device: DeviceChoice): DeviceChoice {
+  const sentence = dtypeReason.charAt(0).toUpperCase() + dtypeReason.slice(1);
+  return { ...device, fallbackReason: [device.fallbackReason, sentence].filter(Boolean).join('. ') };
 }
 
 async function load(

@@ -487,8 +487,7 @@ it('suggests models for the device that they would run on, also where no model s
   const { models } = createSwitch();
   const suggested = await models.calls['suggest-models']({ ...CALL, type: 'suggest-models' });
   expect(suggested.map(({ id }) => id)).toContain('openai-community/gpt2');
-  // WASM computes in no other precision.
-  expect(suggested.find(({ id }) => id === 'openai-community/gpt2')?.dtype).toBe('fp32');
+  expect(suggested.find(({ id }) => id === 'openai-community/gpt2')?.dtype, 'on a CPU').toBe('q8');
 });
 
 describe('a GPU that computes wrong values', () => {
