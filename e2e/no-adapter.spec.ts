@@ -36,7 +36,7 @@ test.describe('in a browser without a WebGPU adapter', () => {
     await page.getByRole('link', { name: 'Open the page with ?backend=wasm' }).click();
     await expect(page.getByTestId('serve-state')).toHaveText('Ready');
     await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeEnabled();
-    await expect(await ownTab.openStatus()).toContainText('This tab runs the model');
+    await expect(await ownTab.openStatus()).toContainText('This tab · runs the model');
   });
 
   test('the page falls back to the CPU by itself, says why, and fetches 3.5 MB for its first token', async ({

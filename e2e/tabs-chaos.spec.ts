@@ -24,6 +24,7 @@ test(
     const expected = (await first?.generateAll(requests))?.map(({ text }) => text) ?? [];
     await first?.forget();
 
+    const numbers = new Map<Tab, number>();
     const submit = (tab: Tab): Promise<void> =>
       tab.begin(Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(requests)));
     const actions: Readonly<Record<string, { readonly weight: number; readonly act: () => Promise<void> }>> =
@@ -31,7 +32,14 @@ test(
         submit: { weight: 4, act: () => submit(pick(site.tabs)) },
         cancel: { weight: 2, act: () => cancelOne(pick(site.tabs), random()) },
         open: { weight: 2, act: async () => void (await site.open()) },
-        reload: { weight: 1, act: () => site.reload(pick(site.tabs)) },
+        reload: {
+          weight: 1,
+          act: async () => {
+            const tab = pick(site.tabs);
+            numbers.delete(tab);
+            await site.reload(tab);
+          },
+        },
         close: { weight: 2, act: () => site.close(pick(site.tabs)) },
         crash: { weight: 1, act: () => site.crash(pick(site.tabs)) },
       };
@@ -45,6 +53,11 @@ test(
       await submit(pick(site.tabs));
       await actions[name]?.act();
       expect(await numLeaders(site), `leaders after ${story.join(', ')}`).toBeLessThanOrEqual(1);
+      for (const tab of site.tabs) {
+        const number = await numberOf(tab);
+        if (number !== undefined) expect(numbers.get(tab) ?? number, story.join(', ')).toBe(number);
+        if (number !== undefined) numbers.set(tab, number);
+      }
     }
 
     for (const tab of site.tabs) {
@@ -81,6 +94,11 @@ function cancelOne(tab: Tab, share: number): Promise<void> {
 async function numLeaders(site: Site): Promise<number> {
   const roles = await Promise.all(site.tabs.map(async (tab) => (await tab.status()).role));
   return roles.filter((role) => role === 'leader').length;
+}
+
+/** Undefined until a worker knows the tab. */
+async function numberOf(tab: Tab): Promise<number | undefined> {
+  return (await tab.status()).tabs.find(({ isThis }) => isThis)?.number;
 }
 
 /** How often each request of the tab has ended. */

@@ -83,7 +83,7 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       expectNothingLostOrDoubled(outcomes);
       expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(1);
       await expect(follower.page.getByRole('complementary', { name: 'Handover' })).toContainText(
-        /^The tab that ran the model was closed or stopped .* ago\. [89] texts went on here; no token was lost\./,
+        /^Tab \d, which ran the model, was closed or stopped .* ago\. [89] texts went on here; no token was lost\./,
       );
     });
   }

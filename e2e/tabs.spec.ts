@@ -1,8 +1,9 @@
+import type { Locator } from 'playwright/test';
 import type { TabserveStats } from '../src/protocol/stats.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
 import type { Site } from './support/site.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
-import type { TextRequest } from './support/tab.ts';
+import type { Tab, TextRequest } from './support/tab.ts';
 import { someOf } from './support/seeded-random.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
@@ -41,6 +42,10 @@ test('tabs that open at the same time agree on one leader', { tag: ANY_BACKEND }
   await site.leader();
   expect(site.numWorkers).toBe(1);
   for (const tab of tabs) await expect.poll(async () => (await tab.status()).numTabs).toBe(5);
+  const all = await Promise.all(tabs.map(async (tab) => (await tab.status()).tabs));
+  for (const seen of all) expect(seen.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+  const own = all.flatMap((seen) => seen.filter(({ isThis }) => isThis).map(({ number }) => number));
+  expect(new Set(own), 'of each itself').toEqual(new Set([1, 2, 3, 4, 5]));
 });
 
 test(
@@ -139,7 +144,12 @@ test('every tab shows whose request each row is, while it runs', { tag: ANY_BACK
   await expect(own).toHaveAttribute('data-owner', 'this tab');
   await expect(foreign).toHaveAttribute('data-owner', 'another tab');
   await expect(foreign).toHaveAttribute('data-status', 'waiting');
-  await expect(foreign).toContainText(/tab [0-9a-f]{4}/);
+  const name = (await first.page.title()).split(' · ')[0] ?? '';
+  expect(name).toMatch(/^Tab [12]$/);
+  await expect(foreign).toContainText(name);
+  await expect(second.page.getByRole('list', { name: 'Tabs' })).toContainText(
+    new RegExp(`${name}( · runs the model)? · 1 waiting`),
+  );
   await expect(foreign).toContainText('Once upon a time,');
   await expect(foreign.getByRole('button', { name: /Cancel/ })).toHaveCount(0);
   await first.configure({ batchWaitTimeoutMs: 0 });
@@ -177,10 +187,10 @@ test('the page says who runs the model, and for how many tabs', { tag: ANY_BACKE
   await expect(leader.page.getByRole('button', { name: /· 2 tabs$/ })).toBeVisible();
   for (const tab of [leader, follower]) await tab.openStatus();
   await expect(leader.page.getByTestId('num-tabs')).toHaveText('2');
-  await expect(leader.page.getByText('This tab runs the model')).toBeVisible();
-  await expect(follower.page.getByText('Another tab runs the model')).toBeVisible();
+  await expect(tabsIn(leader)).toContainText(/Tab [12], this one · runs the model/);
+  await expect(tabsIn(follower)).toContainText(/Tab [12] · runs the model/);
   await site.close(leader);
-  await expect(follower.page.getByText('This tab runs the model')).toBeVisible();
+  await expect(tabsIn(follower)).toHaveText('This tab · runs the model');
   await expect(follower.page.getByTestId('num-tabs')).toHaveText('1');
 });
 
@@ -232,4 +242,9 @@ function recordCounts(): void {
 function recordStats(): void {
   window.statsSeen = [];
   window.tabserve.subscribe('stats', (stats) => window.statsSeen.push(stats));
+}
+
+/** In the chip's box. */
+function tabsIn({ page }: Tab): Locator {
+  return page.getByRole('region', { name: 'Model and tabs' }).getByRole('list', { name: 'Tabs' });
 }

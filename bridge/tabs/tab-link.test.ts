@@ -7,6 +7,7 @@ import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/protocol/client-messages.ts';
+import { asClientId } from '../../src/protocol/ids.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
 import type { TabOwner } from './own-browser.ts';
 import { TabLink } from './tab-link.ts';
@@ -49,7 +50,7 @@ function openTab(link: TabLink, owner: TabOwner, { isEarly = false } = {}) {
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of a WebSocket that the link uses
   link.attach(socket as unknown as WebSocket, owner);
-  return { close, report: () => worker.setNumTabs(1), suspend: () => (isSuspended = true) };
+  return { close, report: () => worker.openTab(asClientId('tab')), suspend: () => (isSuspended = true) };
 }
 
 /** The policy in force in the worker that serves. */

@@ -15,6 +15,7 @@ import type { TabserveStatus, TabRole } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import type { Link, LinkListener, Outgoing } from './links/link.ts';
 import {
+  createTabNumbers,
   createBatch,
   createKnobs,
   createServedModel,
@@ -55,6 +56,11 @@ class ScriptedLink implements Link {
   /** The link is there. */
   connect(): void {
     this.#listener?.onOpen();
+  }
+
+  /** What the next worker in this tab begins with. */
+  get tabNumbers(): LinkListener['tabNumbers'] | undefined {
+    return this.#listener?.tabNumbers;
   }
 
   say(message: Unsigned<WorkerMessage>, from = 'A'): void {
@@ -359,9 +365,25 @@ describe('TabserveClient', () => {
     const unsubscribe = serve.subscribe('status', ({ state }) => states.push(state));
     link.status({ state: 'warming-up' });
     unsubscribe();
-    link.status({ state: 'ready', numTabs: 3 });
+    link.status({ state: 'ready', tabs: createTabNumbers('a', 'b', 'c') });
     expect(states).toEqual(['loading', 'warming-up']);
     expect(serve.status()).toMatchObject({ state: 'ready', numTabs: 3 });
+  });
+
+  it('knows the tabs by their numbers, and gives them to the next worker of this tab', () => {
+    const { link, serve } = createServed();
+    expect(createServe().link.tabNumbers, 'of a tab that no worker knows').toEqual({
+      tabs: [],
+      leader: OWN,
+      last: 0,
+    });
+    const known = createTabNumbers(OTHER, OWN);
+    link.status({ tabs: { ...known, last: 5 } });
+    expect(serve.status().tabs).toEqual([
+      { number: 1, isThis: false, isLeader: true },
+      { number: 2, isThis: true, isLeader: false },
+    ]);
+    expect(link.tabNumbers).toEqual({ tabs: known.tabs, leader: OWN, last: 5 });
   });
 
   it('shows the knobs in force, whoever turned them', () => {

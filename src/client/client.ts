@@ -240,7 +240,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     this.#source = source;
     this.#topics = new Topics(clientId);
     const isWaiting = (): boolean => this.#requests.size + this.#calls.size > 0;
-    this.#connection = new Connection(open, this.#topics, {
+    this.#connection = new Connection(clientId, open, this.#topics, {
       get isWaiting() {
         return isWaiting();
       },

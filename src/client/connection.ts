@@ -4,8 +4,8 @@ import { EMBEDDER, RERANKER } from '../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import { OverrideEndedError, VersionMismatchError } from '../protocol/errors/tabs.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
-import type { BatchKnobs, TabserveStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
-import type { WorkerId } from '../protocol/ids.ts';
+import type { BatchKnobs, TabNumbers, TabserveStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
+import type { ClientId, WorkerId } from '../protocol/ids.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
@@ -30,6 +30,7 @@ const INITIAL_STATUS: TabserveStatus = {
   role: 'follower',
   policy: DEFAULT_POLICY,
   deployments: [],
+  tabs: [],
   numTabs: 0,
   isHandover: false,
   isolationReason: '',
@@ -49,6 +50,7 @@ const MODEL_DEPLOYMENTS = [TEXT_GENERATOR, EMBEDDER, RERANKER];
 
 /** Says hello to each new worker, and keeps the status. */
 export class Connection implements LinkListener {
+  readonly #clientId: ClientId;
   readonly #link: Link;
   readonly #topics: Topics;
   readonly #listener: ConnectionListener;
@@ -66,7 +68,8 @@ export class Connection implements LinkListener {
   #isOpen = false;
   #end: Error | undefined;
 
-  constructor(open: OpenLink, topics: Topics, listener: ConnectionListener) {
+  constructor(clientId: ClientId, open: OpenLink, topics: Topics, listener: ConnectionListener) {
+    this.#clientId = clientId;
     this.#topics = topics;
     this.#listener = listener;
     this.#link = open(this);
@@ -84,6 +87,11 @@ export class Connection implements LinkListener {
     // A worker is deaf during a step, and its page while it shows a dialog.
     const steps = MODEL_DEPLOYMENTS.flatMap((name) => this.#topics.batchLog.of(name));
     return PATIENCE_MS + Math.max(0, ...steps.map(({ executionMs }) => executionMs));
+  }
+
+  get tabNumbers(): TabNumbers {
+    const { tabs = [], last = 0 } = this.#workerStatus?.tabs ?? {};
+    return { tabs, leader: this.#clientId, last };
   }
 
   /** Whether a worker takes messages now. */
@@ -220,7 +228,7 @@ export class Connection implements LinkListener {
 
   #setWorkerStatus(workerStatus: WorkerStatus, isHandover: boolean): void {
     this.#workerStatus = workerStatus;
-    const { knobs, override, ...status } = workerStatus;
+    const { knobs, override, tabs, ...status } = workerStatus;
     const { role, isolationReason } = this.#status;
     const isStarting = status.state === 'loading' || status.state === 'warming-up';
     const isOwn = override?.overrideId === this.override?.overrideId;
@@ -232,6 +240,12 @@ export class Connection implements LinkListener {
     this.#status = {
       ...status,
       role,
+      tabs: tabs.tabs.map(({ clientId, number }) => ({
+        number,
+        isThis: clientId === this.#clientId,
+        isLeader: clientId === tabs.leader,
+      })),
+      numTabs: tabs.tabs.length,
       policy: heldPolicy ?? knobs.policy,
       ...(heldPolicy && { override: { isOwn, basePolicy: knobs.policy } }),
       deployments,

@@ -106,6 +106,7 @@ export {
   type BatchingPolicy,
   type BatchKnobs,
   type DeploymentInfo,
+  type OpenTab,
   type PolicyName,
   type TabserveState,
   type TabserveStatus,

@@ -8,7 +8,7 @@ import {
   parseClientMessages,
 } from './client-messages.ts';
 import { parseWorkerInit } from './host-messages.ts';
-import { createKnobs, freeStall, hasShapeOf, mutate } from '../worker/test-support.ts';
+import { createKnobs, createTabNumbers, freeStall, hasShapeOf, mutate } from '../worker/test-support.ts';
 
 const version = PROTOCOL_VERSION;
 const clientId = 'c';
@@ -92,6 +92,7 @@ const INIT = {
   isShared: true,
   lifeLock: 'tabserve:worker:1',
   past: PAST,
+  tabs: createTabNumbers('a', 'b'),
 };
 
 const { knobs: _knobs, override: _override, ...FIRST_HELLO } = HELLO;
@@ -339,6 +340,7 @@ describe('parseWorkerInit', () => {
     ['an unknown backend', { ...INIT, backend: 'cuda' }],
     ['another version', { ...INIT, version: version + 1 }],
     ['no word on whom it serves', { ...INIT, isShared: undefined }],
+    ['no word on who leads', { ...INIT, tabs: { ...INIT.tabs, leader: undefined } }],
     ['a bridge that is no text', { ...INIT, bridgeUrl: 8000 }],
     ['a message of a client', HELLO],
     ['nothing', undefined],

@@ -3,6 +3,7 @@ import { backendChoice, rung } from './ladder.ts';
 import { dtypeChoice, firstSource, modelSource } from './models.ts';
 import { fault, workerPast } from './recovery.ts';
 import { requestId } from './requests.ts';
+import { tabNumbers } from './status.ts';
 import { count, duration, name, parse, version, type Wire } from './wire.ts';
 
 // Messages between a worker and the tab that made it, over the worker's own port.
@@ -40,6 +41,8 @@ const workerInit = message('init', {
   /** The name of a lock that the worker holds until it ends. Left out without Web Locks. */
   lifeLock: v.exactOptional(name),
   past: workerPast,
+  /** As this tab, the leader, knows them. */
+  tabs: tabNumbers,
   /** The folder of the bridge that served the page, ending in `/`. Left out if another server did. */
   bridgeUrl: v.exactOptional(v.string()),
 });

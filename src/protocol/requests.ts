@@ -164,6 +164,8 @@ export const requestActivity = v.object({
   requestId,
   /** The tab that sent it. */
   clientId: id<ClientId>(),
+  /** That tab's number in `TabserveStatus.tabs`. Left out for an HTTP client and for the rows of jobs. */
+  tab: v.exactOptional(count),
   /** Set if an HTTP client sent it through the bridge. */
   isHttp: v.exactOptional(v.literal(true)),
   /** The deployment's name. */

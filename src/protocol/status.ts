@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { KNOBS, type BatchingPolicy } from '../batching/generation/policy.ts';
 import { fromNames, keysOf } from '../batching/base/records.ts';
-import type { OverrideId } from './ids.ts';
+import type { ClientId, OverrideId } from './ids.ts';
 import { backendInfo, encoderInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './models.ts';
 import { recovery } from './recovery.ts';
 import { count, duration, id, name, passing, wireError, type Wire } from './wire.ts';
@@ -62,13 +62,23 @@ export const knobSettings = v.object({
 /** The knobs of every deployment. They outlive the worker in which they were turned. */
 export type KnobSettings = Wire<typeof knobSettings>;
 
+export const tabNumbers = v.object({
+  /** The open tabs, in the order in which they came. */
+  tabs: v.array(v.object({ clientId: id<ClientId>(), number: count })),
+  /** The tab that runs the worker. */
+  leader: id<ClientId>(),
+  /** The highest number so far. A closed tab's is not given again. */
+  last: count,
+});
+/** The tabs by number. A worker goes on with the numbers of the one before. */
+export type TabNumbers = Wire<typeof tabNumbers>;
+
 export const workerStatus = v.object({
   state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
   knobs: knobSettings,
   /** Left out if the users' own knobs are in force. */
   override: v.exactOptional(heldOverride),
-  /** Tabs that the worker serves, including its own. */
-  numTabs: count,
+  tabs: tabNumbers,
   /** Progress of the first model, until it serves. */
   progress: v.exactOptional(loadProgress),
   /** The current model. */
@@ -100,12 +110,26 @@ export type TabserveState = WorkerStatus['state'] | 'closed';
 /** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
 export type TabRole = 'leader' | 'follower';
 
+/** An open tab of the app. */
+export interface OpenTab {
+  /** From 1, in the order in which tabs came. It survives a handover. A closed tab's number is not given again while others are open. */
+  readonly number: number;
+  /** Whether it is the tab that asks. */
+  readonly isThis: boolean;
+  /** Whether it runs the worker. */
+  readonly isLeader: boolean;
+}
+
 /** The worker's status as one tab sees it. */
-export interface TabserveStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override'> {
+export interface TabserveStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override' | 'tabs'> {
   /** Whether the text generator can run. */
   readonly state: TabserveState;
   /** Whether this tab runs the worker. */
   readonly role: TabRole;
+  /** Tabs that the worker serves, including its own. */
+  readonly tabs: readonly OpenTab[];
+  /** How many they are. */
+  readonly numTabs: number;
   /** The policy in force, an override's included. */
   readonly policy: BatchingPolicy;
   /** Left out if the users' own policy is in force. */

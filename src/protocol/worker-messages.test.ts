@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from './wire.ts';
 import { readGenerationDefaults } from '../worker/models/generation-config.ts';
 import {
+  createTabNumbers,
   createKnobs,
   createModelInfo,
   createServedModel,
@@ -59,7 +60,7 @@ const STATUS = {
     ],
   }),
   override: { overrideId: 'o', deployment: 'text-generator', knobs: createKnobs().policy },
-  numTabs: 3,
+  tabs: createTabNumbers('a', 'b', 'c'),
   progress: { phase: 'download', loaded: 5, total: 10, fraction: 0.4 },
   model: createModelInfo({ generationDefaults: readGenerationDefaults({ stop_strings: 'END' }, 512) }),
   backend: {
@@ -79,7 +80,7 @@ const STATUS = {
     hasFatalRequest: true,
   },
 };
-const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };
+const BARE_STATUS = { state: 'loading', knobs: createKnobs(), tabs: createTabNumbers() };
 
 const LATENCY = { count: 2, p50: 1.5, p95: 3, p99: 4 };
 const STATS = {
@@ -158,6 +159,7 @@ const BATCH = {
 const ACTIVITY = {
   requestId: 'r',
   clientId: 'c',
+  tab: 2,
   isHttp: true,
   deployment: 'text-generator',
   inputPreview: 'Hi',
@@ -277,7 +279,7 @@ describe('parseWorkerMessage', () => {
       'an override of nobody',
       withStatus({ ...STATUS, override: { ...STATUS.override, overrideId: undefined } }),
     ],
-    ['a fraction of a tab', withStatus({ ...BARE_STATUS, numTabs: 0.5 })],
+    ['a tab of half a number', withStatus({ ...BARE_STATUS, tabs: { ...BARE_STATUS.tabs, last: 0.5 } })],
     [
       'progress of NaN',
       withStatus({ ...STATUS, progress: { phase: 'download', loaded: NaN, total: 1, fraction: 0.4 } }),

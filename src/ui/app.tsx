@@ -27,9 +27,7 @@ const CONTENTS = new Map(VIEWS.flatMap(({ id, load }) => (load ? [[id, lazy(load
 const DeploymentsView = lazy(async () => ({
   default: (await import('./views/deployment/deployments-view.tsx')).DeploymentsView,
 }));
-const HandoverNote = lazy(async () => ({
-  default: (await import('./panels/header/handover-note.tsx')).HandoverNote,
-}));
+const TabNews = lazy(async () => ({ default: (await import('./panels/header/tab-news.tsx')).TabNews }));
 
 const TABS = [...VIEWS.map(({ id }) => id), DEPLOYMENTS].map((id) => ({ id, title: titleOf(id) }));
 /** Text and chat: the others need a worker. */
@@ -55,10 +53,7 @@ export function App({ serve, store, composer }: AppProps) {
 /** A view is mounted when it is first shown. A hidden one keeps its input and draws nothing. */
 function Views() {
   const served = useServeView((view) => view.status.deployments);
-  const handover = useServeView(({ handover: last, status }) => {
-    const isNews = last && (last.requestIds.size > 0 || status.loadFailure?.error.code === 'MODEL_DELETED');
-    return isNews && status.state === 'ready' ? last : undefined;
-  });
+  const hasNews = useServeView(({ handover, status }) => handover !== undefined || status.numTabs > 1);
   const [selected, select] = useSelectedView();
   const tabs = useIsServer() ? TABS_AT_SERVER : TABS;
   const tab = tabs.find(({ id }) => id === tabOf(selected))?.id ?? TEXT_GENERATOR;
@@ -78,7 +73,7 @@ function Views() {
           onSelect={(id, isPassing) => select(id === DEPLOYMENTS ? shownDeployment : id, isPassing)}
         />
       </SiteHeader>
-      <Suspense>{handover && <HandoverNote handover={handover} />}</Suspense>
+      <Suspense>{hasNews && <TabNews />}</Suspense>
       <main>
         <LoadFailure />
         {tabs

@@ -81,11 +81,8 @@ class WorkerStart {
       answerAsks(names.livenessChannel);
       const shared = new BroadcastChannel(names.sharedChannel);
       const tabs = new TabChannels(shared, navigator.locks, names, {
-        onJoined: () => worker.setNumTabs(tabs.size),
-        onGone(clientId) {
-          worker.forget(clientId);
-          worker.setNumTabs(tabs.size);
-        },
+        onJoined: (clientId) => worker.openTab(clientId),
+        onGone: (clientId) => worker.forget(clientId),
       });
       const worker = this.#start(workerId, tabs);
       shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
@@ -109,19 +106,31 @@ class WorkerStart {
       toAll: (message) => self.postMessage(message),
       toClient: (_, message) => self.postMessage(message),
     });
-    worker.setNumTabs(1);
+    worker.openTab(this.#init.tabs.leader);
     self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
       for (const message of parseClientMessages(data)) worker.receive(message);
     });
   }
 
   #start(workerId: WorkerId, tabs: Outbox): ServeWorker {
-    const { app, past, model, dtype, encoders, backend, bridgeUrl, lifeLock, isTrial } = this.#init;
+    const {
+      app,
+      past,
+      tabs: numbers,
+      model,
+      dtype,
+      encoders,
+      backend,
+      bridgeUrl,
+      lifeLock,
+      isTrial,
+    } = this.#init;
     const { deployments = [] } = this.#options;
     const outbox = new BridgedOutbox(tabs);
     const worker = new ServeWorker(deployments, outbox, {
       workerId,
       past,
+      tabs: numbers,
       tell: tellHost,
       whenAlone: () => whenOthersEnded(navigator.locks, namesOf(app), lifeLock),
       ...(app !== undefined && { app }),

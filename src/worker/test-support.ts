@@ -7,8 +7,8 @@ import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
 import { ByteTextStream } from './models/tokenizer/text-stream.ts';
 import type { Tokenizer } from './models/tokenizer/tokenizer.ts';
 import type { FirstModelInit, HostMessage } from '../protocol/host-messages.ts';
-import type { KnobSettings, TabRole, WorkerStatus } from '../protocol/status.ts';
-import { createWorkerId, type OverrideId, type WorkerId } from '../protocol/ids.ts';
+import type { KnobSettings, TabNumbers, TabRole, WorkerStatus } from '../protocol/status.ts';
+import { asClientId, createWorkerId, type OverrideId, type WorkerId } from '../protocol/ids.ts';
 import type { ModelInfo, ServedModel } from '../protocol/models.ts';
 import { readGenerationDefaults } from './models/generation-config.ts';
 import type { Unsigned } from '../protocol/wire.ts';
@@ -39,8 +39,14 @@ export function createKnobs(overrides: Partial<KnobSettings> = {}): KnobSettings
   return { revision: 0, policy: DEFAULT_POLICY, deployments: [], ...overrides };
 }
 
+/** The first one leads. */
+export function createTabNumbers(...names: readonly string[]): TabNumbers {
+  const tabs = names.map((name, index) => ({ clientId: asClientId(name), number: index + 1 }));
+  return { tabs, leader: asClientId(names[0] ?? 'tab'), last: tabs.length };
+}
+
 export function createWorkerStatus(overrides: Partial<WorkerStatus> = {}): WorkerStatus {
-  return { state: 'loading', knobs: createKnobs(), numTabs: 1, ...overrides };
+  return { state: 'loading', knobs: createKnobs(), tabs: createTabNumbers('tab'), ...overrides };
 }
 
 export function createServedModel(id = 'model'): ServedModel {
@@ -194,6 +200,7 @@ export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeH
   return {
     workerId: createWorkerId(),
     past: { ...NO_PAST, ...past },
+    tabs: createTabNumbers(),
     reports,
     whenAlone: () => Promise.resolve(),
     tell: (message) => reports.push(structuredClone(message)),
@@ -205,6 +212,7 @@ export class RecordingLinkListener implements LinkListener {
   readonly log: string[] = [];
   readonly messages: WorkerMessage[] = [];
   patienceMs: number | undefined;
+  readonly tabNumbers = createTabNumbers();
 
   onOpen(): void {
     this.log.push('open');

@@ -1,5 +1,5 @@
 import type { ClientMessage } from '../../protocol/client-messages.ts';
-import type { TabRole } from '../../protocol/status.ts';
+import type { TabNumbers, TabRole } from '../../protocol/status.ts';
 import type { Unsigned } from '../../protocol/wire.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 
@@ -9,6 +9,8 @@ export type Outgoing = Unsigned<ClientMessage>;
 export interface LinkListener {
   /** How long the leader may say nothing now, in ms. Undefined while this tab waits for nothing. */
   readonly patienceMs: number | undefined;
+  /** The tabs as this one knows them, as the leader. */
+  readonly tabNumbers: TabNumbers;
   /** Messages can be sent from now on. */
   onOpen(): void;
   onMessage(message: WorkerMessage): void;

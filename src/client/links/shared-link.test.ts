@@ -129,6 +129,7 @@ describe('a shared link', () => {
           isShared: true,
           lifeLock: expect.stringMatching(/^tabserve:worker:/),
           past: NO_PAST,
+          tabs: { tabs: [], leader: 'tab', last: 0 },
         },
       ],
     ]);

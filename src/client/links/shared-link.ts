@@ -99,6 +99,7 @@ export class SharedLink implements Link {
     const workers = new WorkerHost({
       createWorker,
       init: { ...init, isShared: true },
+      tabs: () => this.#listener.tabNumbers,
       locks: this.#locks,
       page,
       onGiveUp: (error) => {

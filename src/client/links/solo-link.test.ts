@@ -49,6 +49,7 @@ describe('a solo link', () => {
         backend: 'auto',
         isShared: false,
         past: NO_PAST,
+        tabs: { tabs: [], leader: 'tab', last: 0 },
       },
     ]);
   });

@@ -19,6 +19,7 @@ export function openSoloLink(
   const workers = new WorkerHost({
     createWorker,
     init: { ...init, isShared: false },
+    tabs: () => listener.tabNumbers,
     page,
     onMessage(data) {
       const message = parseWorkerMessage(data);

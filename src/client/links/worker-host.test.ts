@@ -4,7 +4,7 @@ import { requestId } from '../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { HostMessage } from '../../protocol/host-messages.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
-import { FakeLocks, FakeWorkerPort } from '../../worker/test-support.ts';
+import { createTabNumbers, FakeLocks, FakeWorkerPort } from '../../worker/test-support.ts';
 import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
 
 const INIT = { model: { type: 'embedded' }, dtype: 'auto', backend: 'wasm', isShared: true } as const;
@@ -24,6 +24,7 @@ function createHost(options: Partial<WorkerHostOptions> = {}) {
       return worker;
     },
     init: INIT,
+    tabs: () => createTabNumbers('tab'),
     clock,
     onMessage: (data) => heard.push(data),
     onGiveUp: (error) => errors.push(error),
@@ -53,7 +54,7 @@ describe('WorkerHost', () => {
     host.post('to the worker');
     workers[0]?.say('to the tab');
     expect(workers[0]?.received).toEqual([
-      { version: PROTOCOL_VERSION, type: 'init', ...INIT, past: NO_PAST },
+      { version: PROTOCOL_VERSION, type: 'init', ...INIT, past: NO_PAST, tabs: createTabNumbers('tab') },
       'to the worker',
     ]);
     expect(heard).toEqual(['to the tab']);

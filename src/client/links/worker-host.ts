@@ -30,7 +30,8 @@ export interface WorkerPort {
 
 export interface WorkerHostOptions {
   readonly createWorker: () => WorkerPort;
-  readonly init: Omit<WorkerInit, 'version' | 'type' | 'lifeLock' | 'past'>;
+  readonly init: Omit<WorkerInit, 'version' | 'type' | 'lifeLock' | 'past' | 'tabs'>;
+  readonly tabs: () => WorkerInit['tabs'];
   /** Gets messages of the worker that are not for its host. A shared worker sends these over channels instead. */
   readonly onMessage?: (data: unknown) => void;
   /** Called after several workers failed in a row. No further one is started. */
@@ -138,6 +139,7 @@ export class WorkerHost {
       ...this.#options.init,
       ...(lifeLock && { lifeLock }),
       past: this.#plan.past,
+      tabs: this.#options.tabs(),
     } satisfies WorkerInit);
   }
 

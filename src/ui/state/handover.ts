@@ -8,6 +8,9 @@ export interface Handover {
   readonly startedAtMs: number;
   /** This tab's requests at that time. */
   readonly requestIds: ReadonlySet<RequestId>;
+  /** The tabs and the requests of all of them at that time. */
+  readonly tabs: TabserveStatus['tabs'];
+  readonly requests: RequestTables['requests'];
   /** Requests that couldn't be resumed, and began again. */
   readonly numRestarted: number;
 }
@@ -25,14 +28,20 @@ interface Before extends Pick<RequestTables, 'requests'> {
 /** The last handover after these events, which are in order: a hidden page gets many at once. */
 export function updateHandover(before: Before, events: readonly HandoverEvent[]): Handover | undefined {
   let { handover } = before;
-  let { isHandover } = before.status;
-  const own = [...before.requests.values()].filter(({ clientId }) => clientId === undefined);
+  let { isHandover, tabs } = before.status;
+  const own = [...before.requests.values()].filter(({ sender }) => sender === undefined);
   const active = new Set(own.flatMap(({ id, status }) => (isActive(status) ? [id] : [])));
   for (const event of events) {
     if (event.type === 'status') {
       if (event.status.isHandover && !isHandover)
-        handover = { startedAtMs: event.receivedAtMs, requestIds: new Set(active), numRestarted: 0 };
-      ({ isHandover } = event.status);
+        handover = {
+          startedAtMs: event.receivedAtMs,
+          requestIds: new Set(active),
+          numRestarted: 0,
+          tabs,
+          requests: before.requests,
+        };
+      ({ isHandover, tabs } = event.status);
     } else if (event.type === 'requests') {
       for (const update of event.updates) {
         const { type, requestId } = update;

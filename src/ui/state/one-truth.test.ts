@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 
 import type { ClientUpdate, SlotSpan, StepRecord, TabserveStats } from '../../client/index.ts';
+import { countBySender } from '../panels/requests/run-describer.ts';
 import { describeOver } from '../panels/requests/run-text.ts';
 import {
   createSlotSpan,
@@ -146,7 +147,8 @@ function readRun(
   return exact({
     figures,
     isOver: run?.endedAtMs !== undefined,
-    sentence: figures && describeOver(figures),
+    sentence:
+      figures && describeOver({ ...figures, numBySender: run ? countBySender(run) : new Map(), tabs: [] }),
     batchSizes,
     latencies: LATENCY_CHART.read(view, span),
     lengthMs: span.endMs - span.startMs,

@@ -91,10 +91,10 @@ function applyActivity(
 ): void {
   if (isSnapshot) {
     const live = new Set(changed.map(({ requestId }) => requestId));
-    removeWhere(
-      requests,
-      ({ id, clientId, status }) => clientId !== undefined && isActive(status) && !live.has(id),
-    );
+    // The next worker knows nothing of them: their tab is gone, or will send them again.
+    for (const [id, row] of requests)
+      if (row.sender !== undefined && isActive(row.status) && !live.has(id))
+        requests.set(id, { ...row, status: 'cancelled' });
   }
   for (const activity of changed) {
     if (activity.deployment !== TEXT_GENERATOR) continue;
@@ -105,8 +105,8 @@ function applyActivity(
   removeOldest(requests, isForeignOver, MAX_FOREIGN_OVER);
 }
 
-function isForeignOver({ clientId, status }: RequestView): boolean {
-  return clientId !== undefined && !isActive(status);
+function isForeignOver({ sender, status }: RequestView): boolean {
+  return sender !== undefined && !isActive(status);
 }
 
 /** Keeps the newest `maxKept` rows of a kind. */

@@ -1,7 +1,6 @@
 import type {
   Answer,
   AnswerPart,
-  ClientId,
   ClientUpdate,
   FinishReason,
   RequestActivity,
@@ -10,6 +9,7 @@ import type {
   WireError,
 } from '../../client/index.ts';
 import { formatJson } from '../parts/format.ts';
+import { senderOf, type Sender } from './sender.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
 
@@ -18,10 +18,8 @@ export interface RequestView {
   readonly id: RequestId;
   /** 1 for the first request of this page; undefined for other tabs' requests. */
   readonly ordinal?: number;
-  /** The tab of the request, where that is another one. Only that tab gets the text. */
-  readonly clientId?: ClientId;
-  /** An HTTP client sent it, through the bridge. */
-  readonly isHttp?: true;
+  /** Left out for a request of this tab. Only the sender gets the text. */
+  readonly sender?: Sender;
   readonly status: RequestStatus;
   readonly prompt: string;
   /** One for each known continuation; at least one. */
@@ -120,13 +118,12 @@ export function updateRequestView(
 
 /** A request of another tab, with the start of its prompt. */
 export function foreignRequestView(activity: RequestActivity): RequestView {
-  const { requestId, clientId, isHttp, inputPreview, state, numOutputTokens, finishReason } = activity;
+  const { requestId, inputPreview, state, numOutputTokens, finishReason } = activity;
   return {
     ...waitingView(requestId, inputPreview),
-    clientId,
+    sender: senderOf(activity),
     status: state,
     numOutputTokens,
-    ...(isHttp && { isHttp }),
     ...(finishReason && { finishReason }),
   };
 }

@@ -99,7 +99,6 @@ describe('the summary of a run', () => {
     };
     expect(summarizeRun(run, { requests, history, status })).toEqual({
       numRequests: 2,
-      numForeign: 0,
       elapsedMs: 100,
       peakBatchSize: 2,
       tokensPerSecond: 50,

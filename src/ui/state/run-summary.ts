@@ -16,8 +16,6 @@ export interface RunLatencies {
 
 export interface RunSummary extends RunLatencies {
   readonly numRequests: number;
-  /** The requests of other tabs and of HTTP clients. */
-  readonly numForeign: number;
   /** Until the last step, while the run goes on. */
   readonly elapsedMs: number;
   /** The most sequences in one step; undefined where no step is known, as with a server. */
@@ -85,7 +83,6 @@ export function summarizeRun(
   );
   return {
     numRequests: run.requestIds.length,
-    numForeign: run.foreignIds?.size ?? 0,
     elapsedMs,
     peakBatchSize: ofRun.length > 0 ? Math.max(...ofRun.map(({ batchSize }) => batchSize)) : undefined,
     tokensPerSecond: elapsedMs > 0 ? (numOutputTokens * 1000) / elapsedMs : 0,

@@ -21,6 +21,7 @@ function ofOtherTab(name: string, state: RequestActivity['state']): RequestsEven
     {
       requestId: idOf(name),
       clientId: OTHER_TAB,
+      tab: 2,
       deployment: 'text-generator',
       inputPreview: name,
       state,
@@ -124,11 +125,11 @@ describe('a run', () => {
     expect(page.runs.prompts?.requestIds).toEqual(['x', 'y']);
   });
 
-  it('knows which requests are of other tabs, also when their rows are gone', () => {
+  it('knows who sent the requests of other tabs, also when their rows are gone', () => {
     const page = new Page();
     page.at(0, submitted('own'));
     page.receive(10, [ofOtherTab('x', 'running')]);
-    expect([...(page.runs.prompts?.foreignIds ?? [])]).toEqual(['x']);
+    expect(page.runs.prompts?.senders).toEqual(new Map([['x', 2]]));
   });
 
   it('includes requests of other tabs, from the time when they came', () => {

@@ -1,6 +1,7 @@
 import { TEXT_GENERATOR, type RequestId } from '../../client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
+import type { Sender } from './sender.ts';
 import type { SlotBar } from './slot-history.ts';
 
 /**
@@ -18,8 +19,8 @@ export interface Run {
   readonly modelId?: string | undefined;
   /** In the order of submission, those of other tabs included. */
   readonly requestIds: readonly RequestId[];
-  /** Those of other tabs and of HTTP clients, also once their rows are gone. */
-  readonly foreignIds?: ReadonlySet<RequestId>;
+  /** Who sent those that aren't this tab's, also once their rows are gone. */
+  readonly senders?: ReadonlyMap<RequestId, Sender>;
   /** Set where no text is shown. */
   readonly experiment?: Experiment | undefined;
   /** The run is over: a later request starts another one, however soon it comes. */
@@ -58,7 +59,7 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
   const { events, before, after, experiments, modelId, nowMs } = input;
   let next = runs;
   const added = new Set<RequestId>();
-  const add = (requestId: RequestId, atMs: number, isForeign: boolean): void => {
+  const add = (requestId: RequestId, atMs: number, sender?: Sender): void => {
     // Several events of one frame may name the same request.
     if (added.has(requestId)) return;
     added.add(requestId);
@@ -67,7 +68,7 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     const fresh = {
       startedAtMs: atMs,
       requestIds: [requestId],
-      foreignIds: new Set(isForeign ? [requestId] : []),
+      senders: new Map(sender === undefined ? [] : [[requestId, sender]]),
       experiment,
       modelId,
     };
@@ -77,11 +78,12 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
     if (event.type === 'requests') {
       for (const update of event.updates) {
         const isNew = update.type === 'submitted' && update.deployment === TEXT_GENERATOR;
-        if (isNew && !before.requests.has(update.requestId)) add(update.requestId, event.receivedAtMs, false);
+        if (isNew && !before.requests.has(update.requestId)) add(update.requestId, event.receivedAtMs);
       }
     } else {
       for (const { requestId } of event.activity.requests)
-        if (after.requests.has(requestId) && !before.requests.has(requestId)) add(requestId, nowMs, true);
+        if (after.requests.has(requestId) && !before.requests.has(requestId))
+          add(requestId, nowMs, after.requests.get(requestId)?.sender);
     }
   }
   return {
@@ -126,16 +128,17 @@ export function isOtherRun({ runs }: WithRuns, { runs: previousRuns }: WithRuns)
 
 function withRequest(run: Run | undefined, fresh: Run): Run {
   const atMs = fresh.startedAtMs;
-  const maxPauseMs = fresh.foreignIds?.size ? MAX_FOREIGN_PAUSE_MS : MAX_PAUSE_MS;
+  const maxPauseMs = fresh.senders?.size ? MAX_FOREIGN_PAUSE_MS : MAX_PAUSE_MS;
   const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= maxPauseMs;
   const modelId = run?.modelId ?? fresh.modelId;
   if (!isClose || modelId !== fresh.modelId) return fresh;
   const requestIds = [...run.requestIds, ...fresh.requestIds];
-  const foreignIds = new Set([...(run.foreignIds ?? []), ...(fresh.foreignIds ?? [])]);
+  const senders = new Map([...(run.senders ?? []), ...(fresh.senders ?? [])]);
   if (requestIds.length <= MAX_REQUESTS)
-    return { ...run, modelId, endedAtMs: undefined, requestIds, foreignIds };
+    return { ...run, modelId, endedAtMs: undefined, requestIds, senders };
   const kept = requestIds.slice(-MAX_REQUESTS / 2);
-  return { ...fresh, requestIds: kept, foreignIds: new Set(kept.filter((id) => foreignIds.has(id))) };
+  for (const id of requestIds.slice(0, -kept.length)) senders.delete(id);
+  return { ...fresh, requestIds: kept, senders };
 }
 
 function measured(run: Run, { bars, after, nowMs }: RunsInput): Run {

@@ -90,6 +90,7 @@ function activity(name: string, change: Partial<RequestActivity> = {}): RequestA
   return {
     requestId: idOf(name),
     clientId: OTHER_TAB,
+    tab: 2,
     deployment: 'text-generator',
     inputPreview: `${name}:`,
     state: 'running',
@@ -218,17 +219,21 @@ describe('requests of other tabs', () => {
     observe([activity('f', { numOutputTokens: 3 })]);
     expect(rowOf('f')).toEqual({
       id: idOf('f'),
-      clientId: OTHER_TAB,
+      sender: 2,
       status: 'running',
       prompt: 'f:',
       generatedTexts: [''],
       numOutputTokens: 3,
     });
-    observe([activity('h', { isHttp: true })]);
-    expect(rowOf('h')).toMatchObject({ isHttp: true });
+    const { tab: _tab, ...ofNoTab } = activity('h');
+    observe([
+      { ...ofNoTab, isHttp: true },
+      { ...ofNoTab, requestId: idOf('j') },
+    ]);
+    expect([rowOf('h')?.sender, rowOf('j')?.sender]).toEqual(['HTTP', 'Jobs']);
     receive([submitted('a')]);
     expect(rowOf('a')?.ordinal).toBe(1);
-    expect(idsOf()).toEqual([idOf('f'), idOf('h'), idOf('a')]);
+    expect(idsOf()).toEqual(['f', 'h', 'j', 'a']);
   });
 
   it('go on to their end in the same row', () => {
@@ -249,15 +254,22 @@ describe('requests of other tabs', () => {
     expect(idsOf()).toEqual([]);
   });
 
-  it('are what a snapshot says: what it leaves out is gone, what is over stays', () => {
+  it('are what a snapshot says: what it leaves out has ended with its tab, until that sends it again', () => {
     receive([submitted('own')]);
     observe([activity('lost'), activity('kept'), activity('over', { state: 'finished' })]);
     observe([activity('over')]);
     observe([activity('over', { state: 'finished' })]);
     observe([activity('kept', { numOutputTokens: 4 }), activity('new')], true);
-    expect(idsOf().toSorted()).toEqual(['kept', 'new', 'over', 'own']);
+    expect(idsOf()).toEqual(['own', 'lost', 'kept', 'over', 'new']);
+    expect(['lost', 'kept', 'over'].map((name) => rowOf(name)?.status)).toEqual([
+      'cancelled',
+      'running',
+      'finished',
+    ]);
     expect(rowOf('kept')?.numOutputTokens).toBe(4);
     expect(rowOf('own')).toMatchObject({ status: 'waiting', ordinal: 1 });
+    observe([activity('lost')]);
+    expect(rowOf('lost')?.status).toBe('running');
   });
 
   it('keep their places through a snapshot', () => {

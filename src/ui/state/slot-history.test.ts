@@ -10,7 +10,6 @@ import {
   createStats,
   createStepRecord,
   idOf,
-  OTHER_TAB,
 } from '../testing/test-support.ts';
 
 function createSpan(change: Partial<SlotSpan> = {}): SlotSpan {
@@ -63,7 +62,7 @@ describe('the history of slots', () => {
     const over = { startedAgoMs: 205, firstTokenAgoMs: 195, endedAgoMs: 5, end: 'length' } as const;
     history.record(createStats({ sentAtMs: 205, slotSpans: [createSpan({ ...over, numTokens: 38 })] }), 205);
     const [bar] = history.bars;
-    expect(bar && describeBar(bar)).toContain('prefill 10.0 ms · decode 190 ms · 38 tokens');
+    expect(bar && describeBar(bar, [])).toContain('prefill 10.0 ms · decode 190 ms · 38 tokens');
   });
 
   it('keeps the lane of a sequence that was moved', () => {
@@ -173,11 +172,10 @@ describe('the history of slots', () => {
       ...createReport({ slotSpans: [createSpan(), createSpan({ requestId: idOf('b') })] }, 1000),
     );
     history.nameOwners(new Map([[idOf('a'), createRequest('a', { ordinal: 3 })]]));
-    const clientId = OTHER_TAB;
-    history.nameOwners(new Map([[idOf('b'), createRequest('b', { clientId, isHttp: true })]]));
+    history.nameOwners(new Map([[idOf('b'), createRequest('b', { sender: 'HTTP' })]]));
     expect([...history.bars].map(({ owner }) => owner)).toEqual([
-      { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'a:' },
-      { clientId: OTHER_TAB, isHttp: true, ordinal: undefined, prompt: 'b:' },
+      { sender: undefined, ordinal: 3, prompt: 'a:' },
+      { sender: 'HTTP', ordinal: undefined, prompt: 'b:' },
     ]);
   });
 

@@ -1,6 +1,7 @@
-import type { ClientId, RequestId, TabserveStats, SlotSpan, StepRecord } from '../../client/index.ts';
+import type { RequestId, TabserveStats, SlotSpan, StepRecord } from '../../client/index.ts';
 import { Lanes } from './lanes.ts';
 import { isActive, type RequestView } from './request-view.ts';
+import type { Sender } from './sender.ts';
 import { WorkerClock } from './worker-clock.ts';
 
 /** A sequence's span in a K/V slot, on this tab's clock. */
@@ -29,9 +30,7 @@ export type RecordedStats = Pick<TabserveStats, 'steps' | 'slotSpans' | 'workerS
 
 export interface BarOwner {
   /** Undefined for a request of this tab. */
-  readonly clientId: ClientId | undefined;
-  /** An HTTP client sent it. */
-  readonly isHttp?: true | undefined;
+  readonly sender: Sender | undefined;
   readonly ordinal: number | undefined;
   readonly prompt: string;
 }
@@ -170,8 +169,8 @@ export class SlotHistory {
     for (const bar of this.#unowned) {
       const request = requests.get(bar.requestId);
       if (!request) continue;
-      const { clientId, isHttp, ordinal, prompt } = request;
-      Object.assign(bar, { owner: { clientId, isHttp, ordinal, prompt } });
+      const { sender, ordinal, prompt } = request;
+      Object.assign(bar, { owner: { sender, ordinal, prompt } });
       this.#unowned.delete(bar);
     }
   }

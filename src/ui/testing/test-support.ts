@@ -64,6 +64,12 @@ export const POLICY: BatchingPolicy = {
   maxContextLength: 4096,
 };
 
+/** The tab that asks leads. */
+export function createTabs(...numbers: readonly number[]): Pick<TabserveStatus, 'tabs' | 'numTabs'> {
+  const tabs = numbers.map((number, index) => ({ number, isThis: index === 0, isLeader: index === 0 }));
+  return { tabs, numTabs: tabs.length };
+}
+
 /** The status of a tab that leads, alone, where nothing has been changed. */
 export function createStatus(change: Partial<TabserveStatus> = {}): TabserveStatus {
   return {
@@ -71,7 +77,7 @@ export function createStatus(change: Partial<TabserveStatus> = {}): TabserveStat
     role: 'leader',
     policy: POLICY,
     deployments: [],
-    numTabs: 1,
+    ...createTabs(1),
     isHandover: false,
     isolationReason: '',
     waitReason: '',

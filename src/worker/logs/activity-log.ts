@@ -21,7 +21,7 @@ const STATES = {
   failed: 'failed',
 } as const satisfies Readonly<Record<RequestUpdate['type'], RequestActivity['state']>>;
 
-type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'deployment' | 'isHttp'> & {
+type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'tab' | 'deployment' | 'isHttp'> & {
   readonly input: unknown;
 };
 

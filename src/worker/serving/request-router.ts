@@ -15,6 +15,7 @@ import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
 import type { ServeWorkerHost } from './reports/host-reports.ts';
+import type { OpenTabs } from './reports/open-tabs.ts';
 import { PacedUpdates } from './paced-updates.ts';
 import type { RequestRegistry } from './reports/request-registry.ts';
 import type { TabMessages } from './tab-messages.ts';
@@ -31,6 +32,7 @@ export interface RequestRouterParts {
   readonly registry: RequestRegistry;
   readonly deployments: DeploymentSet;
   readonly tabs: TabMessages;
+  readonly openTabs: OpenTabs;
   readonly activity: ActivityLog;
   readonly host: ServeWorkerHost;
 }
@@ -56,7 +58,14 @@ export class RequestRouter {
     if (fresh.length === 0) return;
     if (wasIdle) this.#parts.host.tell({ type: 'busy' });
     // Only the bridge names a caller, for each of its requests.
-    const sender = { clientId, deployment, ...(turnInfo.caller && { isHttp: true as const }) };
+    const isHttp = turnInfo.caller && (true as const);
+    const tab = this.#parts.openTabs.numberOf(clientId);
+    const sender = {
+      clientId,
+      deployment,
+      ...(isHttp && { isHttp }),
+      ...(tab !== undefined && { tab }),
+    };
     for (const request of fresh) {
       const { requestId, input } = request;
       this.#parts.activity.recordSubmitted({ requestId, input, ...sender }, numResumedTokensOf(request));

@@ -250,13 +250,14 @@ describe('ServeWorker', () => {
     expect(new Set(ids.flat()).size).toBe(2);
   });
 
-  it('says to all that it serves, and how many tabs', () => {
+  it('says to all that it serves, and which tabs', () => {
     const { worker, messagesTo } = createWorker();
     worker.announce();
-    worker.setNumTabs(3);
+    for (const name of ['a', 'b']) worker.openTab(clientId(name));
     expect(messagesTo('all')).toMatchObject([
       { type: 'serving' },
-      { type: 'status', status: { state: 'loading', numTabs: 3 } },
+      { type: 'status', status: { state: 'loading', tabs: { tabs: [{ clientId: 'a', number: 1 }] } } },
+      { type: 'status', status: { tabs: { tabs: [{ number: 1 }, { clientId: 'b', number: 2 }], last: 2 } } },
     ]);
   });
 });
@@ -265,7 +266,7 @@ describe('the welcome', () => {
   it('tells the tab that said hello how things stand: status, what waits or runs, the last batches', async () => {
     const { worker, outbox, tab } = createWorker();
     const [a, b] = [tab('a'), tab('b')];
-    worker.setNumTabs(2);
+    for (const { id } of [b, a]) worker.openTab(id);
     a.submit('shout', 'hey', { id: 'ended' });
     await work();
     a.submit('shout', 'ho', { id: 'running' });
@@ -277,9 +278,13 @@ describe('the welcome', () => {
         to: b.id,
         message: {
           type: 'welcome',
-          status: { state: 'loading', numTabs: 2, knobs: { revision: 0, deployments: [{ name: 'shout' }] } },
+          status: {
+            state: 'loading',
+            tabs: { last: 2 },
+            knobs: { revision: 0, deployments: [{ name: 'shout' }] },
+          },
           activity: [
-            { requestId: 'running', clientId: 'a', deployment: 'shout', inputPreview: 'ho' },
+            { requestId: 'running', clientId: 'a', tab: 2, deployment: 'shout', inputPreview: 'ho' },
             { requestId: 'waiting', clientId: 'a', inputPreview: 'Once', state: 'waiting' },
           ],
           batches: [{ deployment: 'shout', batchIndex: 0 }],

@@ -30,6 +30,7 @@ import { ModelService } from './models/model-service.ts';
 import { isJobCall, JobsPart } from './jobs-part.ts';
 import type { Outbox } from './outbox.ts';
 import { createOwnCalls, isModelCall, type OwnCalls } from './deployments/own-calls.ts';
+import { OpenTabs } from './reports/open-tabs.ts';
 import { RequestRegistry } from './reports/request-registry.ts';
 import { RequestRouter } from './request-router.ts';
 import { StatusPublisher } from './reports/status-publisher.ts';
@@ -51,6 +52,7 @@ export class ServeWorker {
   readonly #reports: HostReports;
   readonly #tabs: TabMessages;
   readonly #requests = new RequestRegistry();
+  readonly #openTabs: OpenTabs;
   readonly #router: RequestRouter;
   readonly #knobs: Knobs;
   readonly #status: StatusPublisher;
@@ -76,6 +78,7 @@ export class ServeWorker {
     });
     const tabs = new TabMessages(host.workerId, this.#jobs.outboxBefore(outbox));
     this.#host = host;
+    this.#openTabs = new OpenTabs(host.tabs);
     this.#tabs = tabs;
     this.#reports = new HostReports(host, this.#requests, (nextRecovery) =>
       this.#status.change({ state: 'loading', recovery: nextRecovery }, ['progress']),
@@ -91,10 +94,11 @@ export class ServeWorker {
       new Map<string, EncoderDeployment | BatchedDeployment>([...encoders, ...batched]),
     );
     const [registry, activity] = [this.#requests, this.#activity];
-    this.#router = new RequestRouter({ registry, deployments: set, tabs, activity, host });
+    const openTabs = this.#openTabs;
+    this.#router = new RequestRouter({ registry, deployments: set, tabs, openTabs, activity, host });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusPublisher(
-      { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
+      { state: 'loading', tabs: openTabs.current, ...this.#knobs.shown, ...(recovery && { recovery }) },
       (status) => {
         tabs.toAll({ type: 'status', status });
         this.#jobs.schedule();
@@ -183,14 +187,17 @@ export class ServeWorker {
     }
   }
 
+  /** Call it before the tab's first message. */
+  openTab(clientId: ClientId): void {
+    this.#openTabs.add(clientId);
+    this.#status.change({ tabs: this.#openTabs.current });
+  }
+
   /** Ends the requests and the override of a client that is gone. */
   forget(clientId: ClientId): void {
     this.#router.forget(clientId);
     this.#knobs.forget(clientId);
-  }
-
-  setNumTabs(numTabs: number): void {
-    this.#status.change({ numTabs });
+    if (this.#openTabs.delete(clientId)) this.#status.change({ tabs: this.#openTabs.current });
   }
 
   #welcome({ clientId, knobs, override, modelBefore }: Extract<ClientMessage, { type: 'hello' }>): void {

@@ -27,10 +27,6 @@ export class TabChannels implements Outbox {
     this.#listener = listener;
   }
 
-  get size(): number {
-    return this.#channels.size;
-  }
-
   /** Adds a tab at its first message. A tab that is gone by then leaves at once. */
   meet(clientId: ClientId): void {
     if (this.#channels.has(clientId)) return;

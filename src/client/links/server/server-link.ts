@@ -84,10 +84,11 @@ export class ServerLink implements Link {
     this.#listener = listener;
     this.#clock = clock;
     this.#http = new ServerHttp(options);
+    const { leader } = listener.tabNumbers;
     this.#status = {
       state: 'loading',
       knobs: { revision: 0, policy: DEFAULT_POLICY, deployments: [] },
-      numTabs: 1,
+      tabs: { tabs: [{ clientId: leader, number: 1 }], leader, last: 1 },
       backend: serverBackend(this.#http.shownUrl),
     };
     this.#gate = new Gate('document' in globalThis && url.startsWith('http:') ? MAX_AT_ONCE : Infinity);

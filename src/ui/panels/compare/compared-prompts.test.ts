@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createRequest, createTables, idOf, OTHER_TAB } from '../../testing/test-support.ts';
+import { createRequest, createTables, idOf } from '../../testing/test-support.ts';
 import { promptsOfRun } from './compared-prompts.ts';
 
 const NOTHING_SENT = { sentAs: () => undefined };
@@ -15,7 +15,7 @@ it('repeats a request of the form with its own options, and without its timeout'
 });
 
 it('repeats any other request of this tab for as many tokens as it got', () => {
-  const foreign = createRequest('theirs', { clientId: OTHER_TAB });
+  const foreign = createRequest('theirs', { sender: 2 });
   const refused = createRequest('refused', { status: 'failed', numOutputTokens: 0 });
   const tables = createTables(
     [createRequest('earlier'), createRequest('own'), foreign, refused],

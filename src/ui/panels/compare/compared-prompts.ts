@@ -25,7 +25,7 @@ export function promptsOfRun(
 ): readonly ComparedPrompt[] {
   return (runs.prompts?.requestIds ?? []).flatMap((id) => {
     const request = requests.get(id);
-    if (!request || request.clientId !== undefined || request.numOutputTokens === 0) return [];
+    if (!request || request.sender !== undefined || request.numOutputTokens === 0) return [];
     const { prompt, numOutputTokens, seed } = request;
     const sent = composer.sentAs(id);
     if (!sent) return [{ prompt, options: { maxNewTokens: numOutputTokens }, seed }];

@@ -17,11 +17,11 @@ const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
   'worker-ended': 'The worker ended',
 };
 
-export function describeTabs({ state, role, isolationReason, backend }: TabserveStatus): string {
+/** What the list of tabs doesn't say. */
+export function describeTabs({ state, isolationReason, backend }: TabserveStatus): string {
   if (!canGenerate(state)) return state === 'failed' ? 'No model is running' : 'This tab is disconnected';
   if (isolationReason) return isolationReason;
-  const who = role === 'leader' ? 'This tab' : 'Another tab';
-  return backend?.name === 'server' ? `${who} sends prompts to the server` : `${who} runs the model`;
+  return backend?.name === 'server' ? 'This tab sends prompts to the server' : '';
 }
 
 export function describeDetail({ state, progress, isHandover }: TabserveStatus): string {

@@ -99,19 +99,9 @@ describe('a recovery in words', () => {
 describe('the tabs in words', () => {
   const ready = statusOf('ready');
 
-  it.each([
-    ['leader', 'This tab runs the model'],
-    ['follower', 'Another tab runs the model'],
-  ] as const)('say who runs the model where this tab is %s', (role, tabs) => {
-    expect(describeTabs({ ...ready, role })).toBe(tabs);
-  });
-
   it('say that a server answers, where one does', () => {
     const backend = { ...WEBGPU, name: 'server', precision: 'unknown' } as const;
     expect(describeTabs({ ...ready, backend })).toBe('This tab sends prompts to the server');
-    expect(describeTabs({ ...ready, backend, role: 'follower' })).toBe(
-      'Another tab sends prompts to the server',
-    );
   });
 
   it('do not claim that one runs the model after a failure', () => {

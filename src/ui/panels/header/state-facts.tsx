@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react';
 
-import type { BackendInfo, ModelInfo } from '../../../client/index.ts';
+import type { BackendInfo, ModelInfo, OpenTab } from '../../../client/index.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../../parts/format.ts';
 import type { Handover } from '../../state/handover.ts';
+import { canGenerate } from '../../state/can-generate.ts';
 import { useServeView } from '../../state/serve-context.ts';
+import { OpenTabs } from '../tabs/open-tabs.tsx';
 import { useSeconds } from './use-seconds.ts';
 import { describeHandover } from './describe-handover.ts';
 import { describeDetail, describeRecovery, describeTabs } from './describe-facts.ts';
@@ -41,16 +43,26 @@ export function StateFacts() {
       )}
       <Fact name="Tabs" detail={describeTabs(status)}>
         <span data-testid="num-tabs">{numTabs === 0 ? NO_VALUE : formatCount(numTabs)}</span>
+        {canGenerate(status.state) && backend?.name !== 'server' && <OpenTabs />}
       </Fact>
       <Fact name="Last recovery">
-        {!status.recovery && handover ? <LastHandover handover={handover} /> : describeRecovery(status)}
+        {!status.recovery && handover ? (
+          <LastHandover handover={handover} tabs={status.tabs} />
+        ) : (
+          describeRecovery(status)
+        )}
       </Fact>
     </dl>
   );
 }
 
-function LastHandover({ handover }: { readonly handover: Handover }) {
-  return describeHandover(handover, useSeconds());
+interface LastHandoverProps {
+  readonly handover: Handover;
+  readonly tabs: readonly OpenTab[];
+}
+
+function LastHandover({ handover, tabs }: LastHandoverProps) {
+  return describeHandover(handover, tabs, useSeconds());
 }
 
 interface FactProps {

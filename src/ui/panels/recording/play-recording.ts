@@ -19,6 +19,7 @@ export function readRecording(): Recording {
     role: 'leader',
     policy: DEFAULT_POLICY,
     deployments: [],
+    tabs: [],
     numTabs: 1,
     isHandover: false,
     isolationReason: '',

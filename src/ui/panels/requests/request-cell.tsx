@@ -5,12 +5,12 @@ import { shallow } from 'zustand/shallow';
 import type { RequestId } from '../../../client/index.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
-import { describeOwner, isOfJob } from '../slots/describe-owner.ts';
+import { describeOwner } from '../slots/describe-owner.ts';
 import { tabColor } from '../slots/tab-colors.ts';
 import { hasMotion } from './motion.ts';
 import { isActive } from '../../state/request-view.ts';
 import type { RequestView } from '../../state/request-view.ts';
-import { useIsServer, useRecordedView, useServe } from '../../state/serve-context.ts';
+import { useIsServer, useRecordedView, useServe, useServeView } from '../../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { drawRequest } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
@@ -19,10 +19,11 @@ import { RequestText } from './request-text.tsx';
 export const RequestCell = memo(function RequestCell({ id }: { readonly id: RequestId }) {
   const cellRef = useRef<HTMLLIElement>(null);
   const request = useOutline(id, cellRef);
+  const owner = useServeView(({ status }) => describeOwner(request, status.tabs));
   if (!request) return null;
-  const { status, error, clientId, isHttp, isCut } = request;
+  const { status, error, sender, isCut } = request;
   const style: CSSProperties & Record<'--tab-color', string> = {
-    '--tab-color': `var(${tabColor(clientId, isHttp)})`,
+    '--tab-color': `var(${tabColor(sender)})`,
   };
   return (
     <li
@@ -31,15 +32,15 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
       data-request-id={id}
       data-status={status}
       data-cut={isCut || undefined}
-      data-owner={clientId === undefined ? 'this tab' : 'another tab'}
+      data-owner={sender === undefined ? 'this tab' : 'another tab'}
       style={style}
       tabIndex={-1}
     >
-      <CellHead request={request} />
+      <CellHead request={request} owner={owner} />
       <RequestText prompt={request.prompt} numTexts={request.numTexts} isRunning={status === 'running'}>
         {error && <ErrorLine error={error} />}
-        {clientId !== undefined && (
-          <p className="note">{isOfJob(clientId) ? 'Shown in Jobs.' : 'Shown in the tab that sent it.'}</p>
+        {sender !== undefined && (
+          <p className="note">{sender === 'HTTP' ? 'Sent to an HTTP client.' : `Shown in ${owner}.`}</p>
         )}
       </RequestText>
       <p className="cell-figures note">
@@ -75,16 +76,22 @@ function useOutline(id: RequestId, cellRef: RefObject<HTMLElement | null>): Requ
 
 function outlineOf(request: RequestView | undefined) {
   if (!request) return undefined;
-  const { id, ordinal, clientId, isHttp, status, prompt, error, generatedTexts } = request;
+  const { id, ordinal, sender, status, prompt, error, generatedTexts } = request;
   const numTexts = generatedTexts.length;
   const isCut = request.finishReason === 'length';
-  return { id, ordinal, clientId, isHttp, status, prompt, error, numTexts, isCut };
+  return { id, ordinal, sender, status, prompt, error, numTexts, isCut };
 }
 
 type RequestOutline = NonNullable<ReturnType<typeof outlineOf>>;
 
-function CellHead({ request }: { readonly request: RequestOutline }) {
-  const { id, ordinal, clientId, status } = request;
+interface CellHeadProps {
+  readonly request: RequestOutline;
+  /** Its name. */
+  readonly owner: string;
+}
+
+function CellHead({ request, owner }: CellHeadProps) {
+  const { id, ordinal, sender, status } = request;
   const { serve } = useServe();
   const isServer = useIsServer();
   const hasTrace = useRecordedView(({ history }) => history.slots.has(id));
@@ -96,16 +103,15 @@ function CellHead({ request }: { readonly request: RequestOutline }) {
   return (
     <div className="cell-head">
       <p className="cell-line">
-        <span className="cell-dot" /> <span className="muted">{describeOwner(request)}</span>{' '}
-        <span className="cell-state" />
+        <span className="cell-dot" /> <span className="muted">{owner}</span> <span className="cell-state" />
       </p>
       <div className="cell-acts">
-        {clientId === undefined && isActive(status) && (
+        {sender === undefined && isActive(status) && (
           <IconButton label={`Cancel request ${ordinal}`} hint="Cancel" path={CANCEL_PATH} onClick={cancel} />
         )}
         {!isServer && (
           <IconButton
-            label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
+            label={`Trace ${sender === undefined ? `request ${ordinal}` : `a request of ${owner}`}`}
             hint="Trace"
             path={TRACE_PATH}
             disabled={!hasTrace}

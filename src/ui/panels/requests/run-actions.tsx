@@ -71,7 +71,7 @@ export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActions
 
 function ownIds({ requests, runs }: ServeView): readonly RequestId[] {
   const ids = runs.prompts?.requestIds ?? [];
-  return ids.filter((id) => requests.has(id) && requests.get(id)?.clientId === undefined);
+  return ids.filter((id) => requests.has(id) && requests.get(id)?.sender === undefined);
 }
 
 function countOwnTexts(view: ServeView): number {

@@ -2,12 +2,13 @@ import type { Measured } from '../compare/compared-prompts.ts';
 import { timesOneAtATime } from '../../state/one-at-a-time.ts';
 import type { Run } from '../../state/run.ts';
 import { stepsBetween, summarizeRun } from '../../state/run-summary.ts';
+import type { Sender } from '../../state/sender.ts';
 import type { RecordedView, ServeView } from '../../state/serve-store.ts';
 import { describeOver, describeRunning } from './run-text.ts';
 
 /** Summarizes a run that is over only where something about it has changed. */
 export function createRunDescriber(measured: Measured | undefined) {
-  let known: { run: Run; revision: number; text: string } | undefined;
+  let known: { run: Run; revision: number; tabs: unknown; text: string } | undefined;
   return (view: RecordedView): string => {
     const run = view.runs.prompts;
     if (!run) return '';
@@ -15,21 +16,31 @@ export function createRunDescriber(measured: Measured | undefined) {
     const ofRun = stepsBetween(steps, run.startedAtMs, run.endedAtMs ?? Infinity);
     if (run.endedAtMs === undefined)
       return describeRunning({ ...countRun(run, view), timesFaster: timesOneAtATime(view.status, ofRun) });
-    if (known?.run !== run || known.revision !== view.historyRevision) {
-      const text = describeOver(summarizeRun(run, view), timesOneAtATime(view.status, ofRun), measured);
-      known = { run, revision: view.historyRevision, text };
+    const { tabs } = view.status;
+    if (known?.run !== run || known.revision !== view.historyRevision || known.tabs !== tabs) {
+      const summary = { ...summarizeRun(run, view), numBySender: countBySender(run), tabs };
+      const text = describeOver(summary, timesOneAtATime(view.status, ofRun), measured);
+      known = { run, revision: view.historyRevision, tabs, text };
     }
     return known.text;
   };
 }
 
-function countRun({ requestIds, foreignIds = new Set(), startedAtMs }: Run, { requests }: ServeView) {
+function countRun(run: Run, { requests, status: { tabs } }: ServeView) {
+  const { requestIds, startedAtMs } = run;
   const rows = requestIds.flatMap((id) => requests.get(id) ?? []);
   return {
     numRequests: requestIds.length,
-    numForeign: foreignIds.size,
+    numBySender: countBySender(run),
+    tabs,
     numRunning: rows.filter(({ status }) => status === 'running').length,
     numWaiting: rows.filter(({ status }) => status === 'waiting').length,
     elapsedMs: performance.now() - startedAtMs,
   };
+}
+
+export function countBySender({ senders = new Map() }: Run): ReadonlyMap<Sender, number> {
+  const counts = new Map<Sender, number>();
+  for (const sender of senders.values()) counts.set(sender, (counts.get(sender) ?? 0) + 1);
+  return counts;
 }

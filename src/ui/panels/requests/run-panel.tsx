@@ -21,6 +21,8 @@ const ComparePanel = lazy(async () => ({
   default: (await import('../compare/compare-panel.tsx')).ComparePanel,
 }));
 
+const OpenTabs = lazy(async () => ({ default: (await import('../tabs/open-tabs.tsx')).OpenTabs }));
+
 interface Comparison {
   /** Counts the comparisons, each of which has a panel of its own. */
   readonly index: number;
@@ -33,11 +35,13 @@ interface Comparison {
 
 /** The newest run and the requests before it; a recorded one before the first. */
 export function RunPanel({ recorded }: { readonly recorded: ReactNode }) {
+  const hasTabs = useServeView(({ status, runs }) => status.numTabs > 1 || runs.prompts?.senders?.size);
   return (
     <section className="run" aria-labelledby="requests-title" ref={followHighlights}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>
+      <Suspense>{hasTabs ? <OpenTabs /> : null}</Suspense>
       {recorded ?? <OwnRun />}
       <EarlierRequests />
     </section>

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest';
 
+import type { Sender } from '../../state/sender.ts';
+import { createTabs } from '../../testing/test-support.ts';
 import { describeOver, describeRunning } from './run-text.ts';
 
 const RUNNING = {
   numRequests: 9,
-  numForeign: 0,
+  numBySender: new Map(),
+  tabs: createTabs(1, 2).tabs,
   numRunning: 7,
   numWaiting: 0,
   elapsedMs: 420,
@@ -13,7 +16,8 @@ const RUNNING = {
 
 const OVER = {
   numRequests: 9,
-  numForeign: 0,
+  numBySender: new Map(),
+  tabs: createTabs(1, 2).tabs,
   elapsedMs: 610,
   peakBatchSize: 8,
   tokensPerSecond: 900,
@@ -25,12 +29,19 @@ const OVER = {
   e2eMs: undefined,
 };
 
+const FOREIGN = new Map<Sender, number>([
+  [2, 3],
+  ['HTTP', 1],
+]);
+
 const MEASURED = { togetherMs: 600, oneAtATimeMs: 2100, hasSameTexts: true };
 
 it('counts what runs and what waits', () => {
   expect(describeRunning(RUNNING)).toBe('7 of 9 running · 0.4 s');
   expect(describeRunning({ ...RUNNING, numWaiting: 1 })).toBe('7 of 9 running, 1 waiting · 0.4 s');
-  expect(describeRunning({ ...RUNNING, numForeign: 3 })).toBe('7 of 9 running (3 from other tabs) · 0.4 s');
+  expect(describeRunning({ ...RUNNING, numBySender: FOREIGN })).toBe(
+    '7 of 9 running (3 from Tab 2; 1 from HTTP) · 0.4 s',
+  );
 });
 
 it('estimates how much faster that is until a comparison has measured it, if anyone can notice', () => {
@@ -87,7 +98,7 @@ it('claims no gain where there is none', () => {
 });
 
 it('compares nothing where other tabs had a part in the run', () => {
-  expect(describeOver({ ...OVER, numForeign: 3 }, undefined, MEASURED)).toBe(
-    '9 prompts (3 from other tabs) in 0.6 s, up to 8 together.',
+  expect(describeOver({ ...OVER, numBySender: FOREIGN }, undefined, MEASURED)).toBe(
+    '9 prompts (3 from Tab 2; 1 from HTTP) in 0.6 s, up to 8 together.',
   );
 });

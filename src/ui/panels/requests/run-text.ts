@@ -1,10 +1,17 @@
+import type { OpenTab } from '../../../client/index.ts';
 import { describeFaster, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
 import type { RunSummary } from '../../state/run-summary.ts';
+import { nameOfSender, type Sender } from '../../state/sender.ts';
 
-interface RunCounts {
+interface Senders {
+  /** The requests that aren't this tab's. */
+  readonly numBySender: ReadonlyMap<Sender, number>;
+  readonly tabs: readonly OpenTab[];
+}
+
+interface RunCounts extends Senders {
   readonly numRequests: number;
-  readonly numForeign: number;
   readonly numRunning: number;
   readonly numWaiting: number;
   readonly elapsedMs: number;
@@ -13,8 +20,8 @@ interface RunCounts {
 }
 
 export function describeRunning(counts: RunCounts): string {
-  const { numRequests, numForeign, numRunning, numWaiting, elapsedMs, timesFaster } = counts;
-  const foreign = describeForeign(numForeign);
+  const { numRequests, numRunning, numWaiting, elapsedMs, timesFaster } = counts;
+  const foreign = describeSenders(counts);
   // Without a step no message comes, so the clock would stand still.
   if (numRunning === 0) return `${formatCount(numWaiting)} waiting${foreign}`;
   const waiting = numWaiting > 0 ? `, ${formatCount(numWaiting)} waiting` : '';
@@ -26,15 +33,16 @@ export function describeRunning(counts: RunCounts): string {
  * @param measured A comparison of the same prompts: its times take the place of the run's own.
  */
 export function describeOver(
-  { numRequests, numForeign, elapsedMs, peakBatchSize = 1, stall, guesses }: RunSummary,
+  summary: RunSummary & Senders,
   timesFaster?: number,
   measured?: Measured,
 ): string {
+  const { numRequests, numBySender, elapsedMs, peakBatchSize = 1, stall, guesses } = summary;
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
   const took = `in ${formatSeconds(elapsedMs)}${together}`;
-  const text = `${prompts}${describeForeign(numForeign)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;
-  if (!measured || numForeign > 0) return text + after(' ', describeEstimate(timesFaster), '.');
+  const text = `${prompts}${describeSenders(summary)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;
+  if (!measured || numBySender.size > 0) return text + after(' ', describeEstimate(timesFaster), '.');
   const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
   const alone = formatSeconds(oneAtATimeMs);
@@ -68,6 +76,10 @@ function describeGuesses(guesses: RunSummary['guesses']): string {
   return ` Prompt lookup guessed ${counts} tokens right: ${formatNumber(tokensPerStep)} tokens a step.`;
 }
 
-function describeForeign(numForeign: number): string {
-  return numForeign > 0 ? ` (${formatCount(numForeign)} from other tabs)` : '';
+function describeSenders({ numBySender, tabs }: Senders): string {
+  const parts = Array.from(
+    numBySender,
+    ([sender, count]) => `${formatCount(count)} from ${nameOfSender(sender, tabs)}`,
+  );
+  return parts.length > 0 ? ` (${parts.join('; ')})` : '';
 }

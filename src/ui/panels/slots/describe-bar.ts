@@ -1,25 +1,15 @@
+import type { OpenTab } from '../../../client/index.ts';
 import { formatCount, formatMs } from '../../parts/format.ts';
+import type { Sender } from '../../state/sender.ts';
 import type { SlotBar } from '../../state/slot-history.ts';
-import { describeOwner, describeSender } from './describe-owner.ts';
-import { tabColor } from './tab-colors.ts';
-
-export interface Sender {
-  readonly name: string;
-  readonly color: `--${string}`;
-}
+import { describeOwner } from './describe-owner.ts';
 
 /** The senders of these bars, this tab first. */
-export function sendersOf(bars: Iterable<Pick<SlotBar, 'owner'>>): readonly Sender[] {
-  const senders = new Map<string, Sender>();
-  for (const { owner } of bars) {
-    if (!owner) continue;
-    const key = owner.isHttp ? 'HTTP' : (owner.clientId ?? '');
-    if (!senders.has(key))
-      senders.set(key, { name: describeSender(owner), color: tabColor(owner.clientId, owner.isHttp) });
-  }
-  const own = senders.get('');
-  senders.delete('');
-  return own ? [own, ...senders.values()] : [...senders.values()];
+export function sendersOf(bars: Iterable<Pick<SlotBar, 'owner'>>): readonly (Sender | undefined)[] {
+  const senders = new Set<Sender | undefined>();
+  for (const { owner } of bars) if (owner) senders.add(owner.sender);
+  const isOwnThere = senders.delete(undefined);
+  return [...(isOwnThere ? [undefined] : []), ...senders];
 }
 
 const ENDS = {
@@ -32,9 +22,9 @@ const ENDS = {
 } as const satisfies Readonly<Record<NonNullable<SlotBar['end']>, string>>;
 
 /** One line for a bar: its request, and how long each part took. */
-export function describeBar(bar: SlotBar): string {
+export function describeBar(bar: SlotBar, tabs: readonly OpenTab[]): string {
   const { slot, spanIndex, queueWaitMs, startedAtMs, firstTokenAtMs, endedAtMs, end, numTokens } = bar;
-  const parts = [`${describeOwner(bar.owner)} in slot ${slot}`];
+  const parts = [`${describeOwner(bar.owner, tabs)} in slot ${slot}`];
   if (spanIndex > 0) {
     parts.push('moved here');
   } else {

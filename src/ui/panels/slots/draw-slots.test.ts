@@ -7,7 +7,7 @@ import { drawBars, heightOf, placeLane, textsOf, type SlotScene } from './draw-s
 // A theme needs a page: here each color resolves to its own name.
 vi.mock(import('../../drawing/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
-const BAR = createBar({ owner: { clientId: undefined, ordinal: 7, prompt: 'Once' } });
+const BAR = createBar({ owner: { sender: undefined, ordinal: 7, prompt: 'Once' } });
 
 const SCENE: SlotScene = {
   window: { startMs: 0, endMs: 1200, untilMs: 1200, left: 0, width: 120 },

@@ -151,7 +151,7 @@ function drawBar(
   const { top, height } = placeLane(scene, bar.lane);
   const isOutlined = scene.outlinedIds.has(bar.requestId);
   const alpha = scene.isDimmed && !isOutlined ? 0.35 : 1;
-  const color = resolvedColor(bar.owner ? tabColor(bar.owner.clientId, bar.owner.isHttp) : '--rule-control');
+  const color = resolvedColor(bar.owner ? tabColor(bar.owner.sender) : '--rule-control');
   if (startX > waitX) {
     // Another sequence had the lane during the wait. A line at its bottom, set off from that one's bar, shows both.
     context.globalAlpha = 1;

@@ -1,5 +1,7 @@
+import type { OpenTab } from '../../../client/index.ts';
 import { observeSize } from '../../browser/observe.ts';
 import { isOtherRun, latestRun } from '../../state/run.ts';
+import type { Sender } from '../../state/sender.ts';
 import { recordedView, type ServeStore, type ServeView } from '../../state/serve-store.ts';
 import { onThemeChange } from '../../browser/theme.ts';
 import { followDrag } from '../watch/range-drag.ts';
@@ -7,7 +9,7 @@ import { plotOf, sharedAxis, xOf } from '../watch/shared-axis.ts';
 import { chosenMs, type TimeSpan } from '../watch/time-span.ts';
 import { showAll } from '../watch/zoom.ts';
 import { watchSettings, type WatchSettings } from '../watch/watch-settings.ts';
-import { sendersOf, type Sender } from './describe-bar.ts';
+import { sendersOf } from './describe-bar.ts';
 import { drawSlots, heightOf, type SlotScene } from './draw-slots.ts';
 import { policyBands } from './policy-bands.ts';
 import { numLanesOf, placeBars, type TimeWindow } from './slot-layout.ts';
@@ -35,7 +37,7 @@ const DRAWN_SETTINGS = ['tracedId', 'highlightedIds'] as const;
 export class SlotDrawing {
   readonly #elements: SlotElements;
   readonly #store: ServeStore;
-  readonly #onSenders: (senders: readonly Sender[]) => void;
+  readonly #onSenders: (senders: readonly (Sender | undefined)[]) => void;
   readonly #context: CanvasRenderingContext2D;
   readonly #pointer: SlotPointer;
   readonly #releases: readonly (() => void)[];
@@ -46,7 +48,11 @@ export class SlotDrawing {
   #height = 0;
   #scrollTop = 0;
 
-  constructor(elements: SlotElements, store: ServeStore, onSenders: (senders: readonly Sender[]) => void) {
+  constructor(
+    elements: SlotElements,
+    store: ServeStore,
+    onSenders: (senders: readonly (Sender | undefined)[]) => void,
+  ) {
     const { field, canvas } = elements;
     this.#elements = elements;
     this.#store = store;
@@ -84,6 +90,10 @@ export class SlotDrawing {
   /** Undefined until the first drawing. */
   get scene(): SlotScene | undefined {
     return this.#scene;
+  }
+
+  get tabs(): readonly OpenTab[] {
+    return this.#store.getState().status.tabs;
   }
 
   #onChange(view: ServeView, previous: ServeView): void {

@@ -3,7 +3,9 @@ import { useStore } from 'zustand';
 
 import { Term } from '../../parts/term.tsx';
 import { watchSettings } from '../watch/watch-settings.ts';
-import type { Sender } from './describe-bar.ts';
+import { useServeView } from '../../state/serve-context.ts';
+import { nameOfSender, type Sender } from '../../state/sender.ts';
+import { tabColor } from './tab-colors.ts';
 import { TimeControls } from './time-controls.tsx';
 
 const ReplayControls = lazy(async () => ({
@@ -12,13 +14,14 @@ const ReplayControls = lazy(async () => ({
 
 interface SlotHeadProps {
   readonly titleId: string;
-  readonly senders: readonly Sender[];
+  readonly senders: readonly (Sender | undefined)[];
   readonly isRecording: boolean;
 }
 
 /** One line: whose bars these are, what their parts mean, and which time is shown. */
 export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
   const isReplay = useStore(watchSettings, ({ replay }) => replay !== undefined && !replay.isUnattended);
+  const tabs = useServeView(({ status }) => status.tabs);
   const replayRef = useRef<HTMLButtonElement>(null);
   const wasReplay = useRef(false);
 
@@ -35,10 +38,10 @@ export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
         <Term name="slot">K/V slots</Term>
       </h2>
       <ul className="slots-senders note" aria-label="Senders">
-        {senders.map(({ name, color }) => (
-          <li key={name}>
-            <span className="slots-chip" style={{ background: `var(${color})` }} />
-            {name}
+        {senders.map((sender) => (
+          <li key={sender ?? 'own'}>
+            <span className="slots-chip" style={{ background: `var(${tabColor(sender)})` }} />
+            {isRecording ? 'Recording' : nameOfSender(sender, tabs)}
           </li>
         ))}
       </ul>

@@ -1,17 +1,18 @@
 import { lazy, Suspense, useCallback, useId, useRef, useState, type CSSProperties } from 'react';
 import { useStore } from 'zustand';
+import { shallow } from 'zustand/shallow';
 
 import { useDrawing } from '../../drawing/use-drawing.ts';
 import { useRecordedView, useServe, useServeView } from '../../state/serve-context.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
-import type { Sender } from './describe-bar.ts';
+import type { Sender } from '../../state/sender.ts';
 import { SlotHead } from './slot-head.tsx';
 import './slot-panel.css';
 
 const TraceDialog = lazy(async () => ({ default: (await import('./trace-dialog.tsx')).TraceDialog }));
 
-const NO_SENDERS: readonly Sender[] = [];
-const RECORDING: readonly Sender[] = [{ name: 'recording', color: '--accent' }];
+const NO_SENDERS: readonly (Sender | undefined)[] = [];
+const RECORDING: readonly (Sender | undefined)[] = [undefined];
 
 /** One lane for each K/V slot: who joins, who leaves, and how long each waits. */
 export function SlotPanel({ isRecording = false }: { readonly isRecording?: boolean }) {
@@ -29,13 +30,14 @@ export function SlotPanel({ isRecording = false }: { readonly isRecording?: bool
   const style: CSSProperties & Record<'--lanes', number> = { '--lanes': maxBatchSize };
 
   const load = useCallback(async () => {
-    const { SlotDrawing } = await import('./slot-drawing.ts');
+    // The controls, too: by the first run the page may be offline.
+    const [{ SlotDrawing }] = await Promise.all([import('./slot-drawing.ts'), import('./span-controls.tsx')]);
     return () => {
       const [field, lanes, canvas] = [fieldRef.current, lanesRef.current, canvasRef.current];
       const [cursor, readout] = [cursorRef.current, readoutRef.current];
       if (!field || !lanes || !canvas || !cursor || !readout) return undefined;
       return new SlotDrawing({ field, lanes, canvas, cursor, readout }, store, (next) =>
-        setSenders((known) => (namesOf(known) === namesOf(next) ? known : next)),
+        setSenders((known) => (shallow(known, next) ? known : next)),
       );
     };
   }, [store]);
@@ -75,8 +77,4 @@ export function SlotPanel({ isRecording = false }: { readonly isRecording?: bool
       )}
     </section>
   );
-}
-
-function namesOf(senders: readonly Sender[]): string {
-  return senders.map(({ name }) => name).join();
 }

@@ -1,3 +1,4 @@
+import type { OpenTab } from '../../../client/index.ts';
 import type { SlotBar } from '../../state/slot-history.ts';
 import { highlightRequests, watchSettings } from '../watch/watch-settings.ts';
 import { msAt } from '../watch/shared-axis.ts';
@@ -13,6 +14,7 @@ interface PointerElements {
 interface Timeline {
   /** Undefined until the first drawing. */
   readonly scene: SlotScene | undefined;
+  readonly tabs: readonly OpenTab[];
 }
 
 interface Place {
@@ -91,7 +93,7 @@ export class SlotPointer {
   #describe(bar: SlotBar, x: number): void {
     const { scene } = this.#timeline;
     if (!scene) return;
-    this.#readout.textContent = describeBar(bar);
+    this.#readout.textContent = describeBar(bar, this.#timeline.tabs);
     const { top } = placeLane(scene, bar.lane);
     // Its left end at the left edge, its right end at the right edge.
     const share = ((x - scene.window.left) / scene.window.width) * 100;

@@ -22,6 +22,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const { slots } = store.history;
   // Until the request is over, renders again as the history grows.
   useServeView((view) => (slots.isOver(requestId) ? 'over' : view.historyRevision));
+  const tabs = useServeView(({ status }) => status.tabs);
   const bars = slots.barsOf(requestId);
   const steps = slots.stepsOf(requestId);
 
@@ -36,7 +37,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       <p className="trace-prompt">{bars[0]?.owner?.prompt}</p>
       <ul className="trace-spans note">
         {bars.map((bar) => (
-          <li key={bar.key}>{describeBar(bar)}</li>
+          <li key={bar.key}>{describeBar(bar, tabs)}</li>
         ))}
       </ul>
       <TraceTable bars={bars} steps={steps} />
@@ -87,14 +88,12 @@ function TraceHead({ requestId, bars, steps }: TraceProps & { readonly requestId
 }
 
 function TraceTitle({ bar: { owner } }: { readonly bar: SlotBar }) {
-  const isOwn = owner?.clientId === undefined;
+  const name = useServeView(({ status }) => describeOwner(owner, status.tabs));
+  const isOwn = owner?.sender === undefined;
   return (
     <>
-      <span
-        className="slots-chip trace-mark"
-        style={{ background: `var(${tabColor(owner?.clientId, owner?.isHttp)})` }}
-      />
-      {isOwn ? 'Trace of' : `Trace of a request ${owner.isHttp ? 'over' : 'of'}`} {describeOwner(owner)}
+      <span className="slots-chip trace-mark" style={{ background: `var(${tabColor(owner?.sender)})` }} />
+      {isOwn ? 'Trace of' : `Trace of a request ${owner.sender === 'HTTP' ? 'over' : 'of'}`} {name}
     </>
   );
 }

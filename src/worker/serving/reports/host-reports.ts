@@ -3,6 +3,7 @@ import type { FaultKind, Recovery, WorkerPast } from '../../../protocol/recovery
 import type { HostMessage } from '../../../protocol/host-messages.ts';
 import type { RequestId, WorkerId } from '../../../protocol/ids.ts';
 import type { RequestUpdate } from '../../../protocol/requests.ts';
+import type { TabNumbers } from '../../../protocol/status.ts';
 import type { Unsigned } from '../../../protocol/wire.ts';
 import { faultOfWorker } from '../../runtime/faults/fault-of.ts';
 import type { RequestRegistry } from './request-registry.ts';
@@ -16,6 +17,8 @@ export interface ServeWorkerHost {
   readonly isTrial?: boolean | undefined;
   /** The history of earlier workers. */
   readonly past: WorkerPast;
+  /** The tabs as the worker before this one had numbered them. */
+  readonly tabs: TabNumbers;
   /** Sends a message only to this tab. */
   tell(message: Unsigned<HostMessage>): void;
   /** Resolves when the workers before this one have ended, which are suspended or about to end. */

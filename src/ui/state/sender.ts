@@ -1,0 +1,21 @@
+import type { OpenTab, RequestActivity } from '../../client/index.ts';
+
+/** Who sent a request that isn't this tab's: the number of a tab, an HTTP client, or the rows of jobs. */
+export type Sender = number | 'HTTP' | 'Jobs';
+
+export function senderOf({ tab, isHttp }: Pick<RequestActivity, 'tab' | 'isHttp'>): Sender {
+  return tab ?? (isHttp ? 'HTTP' : 'Jobs');
+}
+
+/** The name of a tab, wherever the page needs one, and of other senders. A tab knows itself by "this one", or as the only one. */
+export function nameOfSender(sender: Sender | undefined, tabs: readonly OpenTab[]): string {
+  if (typeof sender === 'string') return sender;
+  const own = tabs.find(({ isThis }) => isThis)?.number;
+  if (sender === undefined || sender === own)
+    return own === undefined || tabs.length === 1 ? 'This tab' : `Tab ${own}, this one`;
+  return isClosed(sender, tabs) ? `Tab ${sender}, closed` : `Tab ${sender}`;
+}
+
+export function isClosed(sender: Sender, tabs: readonly OpenTab[]): boolean {
+  return typeof sender === 'number' && tabs.every(({ number }) => number !== sender);
+}
