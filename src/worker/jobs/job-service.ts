@@ -130,13 +130,7 @@ export class JobService {
       job.rename(jobName);
       this.#change(job);
     },
-    'read-job': ({ jobId, from, limit, only, search }) =>
-      this.#job(jobId).read({
-        from,
-        limit,
-        ...(only !== undefined && { only }),
-        ...(search !== undefined && { search }),
-      }),
+    'read-job': ({ jobId, ...query }) => this.#job(jobId).read(query),
   };
 
   get #byAge(): readonly StoredJob[] {

@@ -3,6 +3,7 @@ import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { JobStoreError } from '../../protocol/errors/jobs.ts';
+import type { CallMessage } from '../../protocol/calls.ts';
 import {
   jobTotals,
   type JobCounts,
@@ -50,12 +51,7 @@ const MAX_SPAN = 4096;
 
 const OUTLIVED: ReadonlySet<JobEvent['type']> = new Set(['begun', 'resume']);
 
-interface RowQuery {
-  readonly from: number;
-  readonly limit: number;
-  readonly only?: 'finished' | 'failed';
-  readonly search?: string;
-}
+type RowQuery = Pick<CallMessage<'read-job'>, 'from' | 'limit' | 'only' | 'search'>;
 
 /** A job whose rows are all stored. Its state is what its logs say, so a crash leaves it as it was. */
 export class StoredJob {

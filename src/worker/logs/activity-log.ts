@@ -54,8 +54,7 @@ export class ActivityLog {
     if (!current) return;
     const isCancelled = update.type === 'failed' && update.error.code === 'REQUEST_CANCELLED';
     const state = isCancelled ? 'cancelled' : STATES[update.type];
-    const before = update.type === 'restarted' ? 0 : current.numOutputTokens;
-    const numOutputTokens = before + (update.type === 'chunk' ? update.tokenIds.length : 0);
+    const numOutputTokens = numTokensAfter(update, current.numOutputTokens);
     const end = update.type === 'finished' && { finishReason: update.result.finishReason };
     this.#record({ ...current, state, numOutputTokens, ...end });
   }
@@ -79,6 +78,14 @@ export class ActivityLog {
     this.#untold.clear();
     this.#send(activity);
   }
+}
+
+/** Where nobody reads a text before its end, the end alone tells of its tokens. */
+function numTokensAfter(update: RequestUpdate, before: number): number {
+  if (update.type === 'chunk') return before + update.tokenIds.length;
+  if (update.type === 'finished')
+    return update.result.choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return update.type === 'restarted' ? 0 : before;
 }
 
 /** The beginning of an input, which may be large. For a chat, the beginning of the user's last message. */

@@ -1,13 +1,12 @@
 import { numRowsFor } from '../../jobs/row-rules.ts';
 import { handleCall, type CallAnswer, type CallMessage } from '../../protocol/calls.ts';
-import { asClientId } from '../../protocol/ids.ts';
+import { asClientId, type ClientId } from '../../protocol/ids.ts';
 import { namesOf } from '../../protocol/names.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
-import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { importPart } from '../base/import-part.ts';
 import type { JobServer } from '../jobs/job-runner.ts';
 import type { JobCall, JobService } from '../jobs/job-service.ts';
-import type { Outbox } from './outbox.ts';
 import type { RequestRouter } from './request-router.ts';
 import type { TabMessages } from './tab-messages.ts';
 
@@ -22,7 +21,7 @@ interface JobsPartOptions {
   /** The app's name. */
   readonly app: string | undefined;
   readonly router: () => Pick<RequestRouter, 'submit' | 'cancel'>;
-  readonly tabs: () => TabMessages;
+  readonly tabs: TabMessages;
   readonly status: () => WorkerStatus;
   readonly policy: () => BatchingPolicy;
   readonly tokenTexts: JobServer['tokenTexts'];
@@ -38,15 +37,10 @@ export class JobsPart {
     this.#options = options;
   }
 
-  /** Keeps the messages to the jobs' rows. */
-  outboxBefore(outbox: Outbox): Outbox {
-    return {
-      toAll: (message) => outbox.toAll(message),
-      toClient: (clientId, message) => {
-        if (clientId === JOBS) this.#receive(message);
-        else outbox.toClient(clientId, message);
-      },
-    };
+  /** Takes the updates of its rows. Returns false for those of a tab. */
+  receive(clientId: ClientId, updates: readonly RequestUpdate[]): boolean {
+    if (clientId === JOBS) this.#service?.receive(updates);
+    return clientId === JOBS;
   }
 
   /** After a failure, the next call tries again. @throws JobStoreError. */
@@ -71,11 +65,11 @@ export class JobsPart {
     const { JobService: Service } = await importPart(() => import('../jobs/job-service.ts'));
     this.#service = await Service.open(namesOf(app).storageFolder, {
       status,
-      publish: (jobs, deletedIds) => tabs().toAll({ type: 'jobs', jobs, deletedIds }),
+      publish: (jobs, deletedIds) => tabs.toAll({ type: 'jobs', jobs, deletedIds }),
       server: {
         numRowsFor: (deployment) => numRowsFor(deployment, policy()),
         submit: (requestId, { deployment, input, options }) =>
-          router().submit({ clientId: JOBS, deployment, isBackground: true }, [
+          router().submit({ clientId: JOBS, deployment, isBackground: true, updates: 'end' }, [
             { requestId, input, options, elapsedMs: 0 },
           ]),
         cancel: (requestId) => router().cancel(requestId, JOBS),
@@ -84,9 +78,5 @@ export class JobsPart {
     });
     this.#service.schedule();
     return this.#service;
-  }
-
-  #receive(message: WorkerMessage): void {
-    if (message.type === 'updates') this.#service?.receive(message.updates);
   }
 }

@@ -26,6 +26,8 @@ interface Submitting extends TurnInfo {
   readonly deployment: string;
   /** See `TurnOwner`. */
   readonly isBackground?: boolean;
+  /** See `Submission`. */
+  readonly updates?: 'end';
 }
 
 export interface RequestRouterParts {
@@ -35,6 +37,8 @@ export interface RequestRouterParts {
   readonly openTabs: OpenTabs;
   readonly activity: ActivityLog;
   readonly host: ServeWorkerHost;
+  /** Takes the updates of rows of jobs. Returns false for those of a tab. */
+  readonly receiveRows: (clientId: ClientId, updates: readonly RequestUpdate[]) => boolean;
 }
 
 /** Passes each request to its deployment once, and sends its updates to its client. */
@@ -49,7 +53,7 @@ export class RequestRouter {
 
   /** Submits the new requests of one turn. They are accepted together or not at all. */
   submit(
-    { clientId, deployment, isBackground: isJob = false, ...turnInfo }: Submitting,
+    { clientId, deployment, updates, isBackground: isJob = false, ...turnInfo }: Submitting,
     requests: readonly SubmittedRequest[],
   ): void {
     const isBackground = isJob || turnInfo.caller?.[0] === BATCH_PEER;
@@ -81,6 +85,7 @@ export class RequestRouter {
           ...request,
           ...turnOwnerOf(clientId, request.requestId, turnInfo),
           isBackground,
+          updates,
         })),
       );
     } catch (error) {
@@ -120,7 +125,8 @@ export class RequestRouter {
   #send(clientId: ClientId, updates: readonly RequestUpdate[]): void {
     try {
       for (const update of updates) if (update.type === 'answered') checkLevels(update.result);
-      this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
+      if (!this.#parts.receiveRows(clientId, updates))
+        this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
     } catch (cause) {
       const [first, ...others] = updates;
       if (first?.type !== 'answered') throw cause;

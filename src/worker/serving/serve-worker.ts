@@ -68,15 +68,15 @@ export class ServeWorker {
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
     const { recovery } = host.past;
+    const tabs = new TabMessages(host.workerId, outbox);
     this.#jobs = new JobsPart({
       app: host.app,
       router: () => this.#router,
-      tabs: () => tabs,
+      tabs,
       status: () => this.#status.current,
       policy: () => this.#textGenerator.knobs,
       tokenTexts: (tokenIds) => this.#models.tokenTexts(tokenIds),
     });
-    const tabs = new TabMessages(host.workerId, this.#jobs.outboxBefore(outbox));
     this.#host = host;
     this.#openTabs = new OpenTabs(host.tabs);
     this.#tabs = tabs;
@@ -95,7 +95,9 @@ export class ServeWorker {
     );
     const [registry, activity] = [this.#requests, this.#activity];
     const openTabs = this.#openTabs;
-    this.#router = new RequestRouter({ registry, deployments: set, tabs, openTabs, activity, host });
+    const receiveRows = this.#jobs.receive.bind(this.#jobs);
+    const parts = { registry, deployments: set, tabs, openTabs, activity, host, receiveRows };
+    this.#router = new RequestRouter(parts);
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusPublisher(
       { state: 'loading', tabs: openTabs.current, ...this.#knobs.shown, ...(recovery && { recovery }) },

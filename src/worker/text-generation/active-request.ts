@@ -50,6 +50,10 @@ export class ActiveRequest {
     return this.#options.submission.requestId;
   }
 
+  get #isReadAtEnd(): boolean {
+    return this.#options.submission.updates === 'end';
+  }
+
   get numPromptTokens(): number {
     return this.#options.prompt.tokenIds.length;
   }
@@ -99,6 +103,7 @@ export class ActiveRequest {
         const { tokenId, logprobs, ttftMs } = event;
         const isFirst = ttftMs !== undefined && !this.#hasFirstToken;
         if (logprobs) choice.pushLogprobs(logprobs);
+        if (this.#isReadAtEnd && !isFirst) return false;
         updates.push({
           ...this.#chunkOf(choice, isFirst),
           tokenIds: [tokenId],
@@ -112,7 +117,8 @@ export class ActiveRequest {
         const before = this.#scoredMs;
         this.#timings.push({ queueWaitMs, ttftMs: before + ttftMs, e2eMs: before + e2eMs, tpotMs });
         const finishReason = choice.end(event.finishReason, event.numOutputTokens);
-        pushEnd(updates, { ...this.#chunkOf(choice, !this.#hasFirstToken), finishReason });
+        const chunk = this.#chunkOf(choice, !this.#hasFirstToken);
+        if (!this.#isReadAtEnd) pushEnd(updates, { ...chunk, finishReason });
         return this.#finish(updates);
       }
       case 'failed':

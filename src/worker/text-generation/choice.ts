@@ -21,6 +21,8 @@ export interface ChoiceOptions {
   readonly stream: ByteTextStream;
   readonly ending: ResolvedOptions['ending'];
   readonly hasLogprobs: boolean;
+  /** Whether nobody reads the text before its end. */
+  readonly isReadAtEnd: boolean;
   /** Undefined for text alone. */
   readonly parser: AnswerParser | undefined;
 }
@@ -42,11 +44,14 @@ export class Choice {
   #numTaken = 0;
   readonly #parser: AnswerParser | undefined;
   readonly #parts: AnswerPart[] = [];
+  /** Whether its tokens are decoded at the end: no stop string looks at their text. */
+  readonly #isDecodedAtEnd: boolean;
   #finishReason: FinishReason | undefined;
   /** Set at the end; it includes the end token. */
   numOutputTokens = 0;
 
-  constructor({ index, sequenceId, seed, stream, ending, hasLogprobs, parser }: ChoiceOptions) {
+  constructor(options: ChoiceOptions) {
+    const { index, sequenceId, seed, stream, ending, hasLogprobs, isReadAtEnd, parser } = options;
     this.index = index;
     this.sequenceId = sequenceId;
     this.seed = seed;
@@ -55,6 +60,7 @@ export class Choice {
     this.#stops = new StopMatcher(ending.stop, ending.includeStopStrInOutput);
     this.#logprobs = hasLogprobs ? [] : undefined;
     this.#parser = parser;
+    this.#isDecodedAtEnd = isReadAtEnd && ending.stop.length === 0;
   }
 
   /** Without the end token. */
@@ -82,6 +88,7 @@ export class Choice {
   /** Adds a token. Returns whether its text completes a stop string. */
   push(tokenId: number): boolean {
     this.#tokenIds.push(tokenId);
+    if (this.#isDecodedAtEnd) return false;
     const mayStop = this.#tokenIds.length > this.#ending.minTokens;
     this.#generatedText += this.#stops.push(this.#stream.push(tokenId), mayStop);
     return this.#stops.isStopped;
@@ -104,6 +111,8 @@ export class Choice {
 
   /** Releases the held text, which may complete a stop string. Returns why the text ends. */
   end(finishReason: FinishReason, numOutputTokens: number): FinishReason {
+    if (this.#isDecodedAtEnd)
+      this.#generatedText = this.#tokenIds.map((tokenId) => this.#stream.push(tokenId)).join('');
     this.#generatedText += this.#stops.push(this.#stream.end()) + this.#stops.end();
     this.#finishReason = this.#stops.isStopped ? 'stop' : finishReason;
     this.numOutputTokens = numOutputTokens;

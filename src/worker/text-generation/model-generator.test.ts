@@ -4,6 +4,8 @@ import { createClientId, createRequestId } from '../../protocol/ids.ts';
 import type { GenerationChoice, GenerationOptions } from '../../protocol/generation.ts';
 import type { RequestUpdate, ResumedChoice, Resumption } from '../../protocol/requests.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
+import { ByteTextStream } from '../models/tokenizer/text-stream.ts';
+import { Choice } from './choice.ts';
 import { createGenerator, resultIn, textsIn, submitAll } from './test-support.ts';
 
 describe('ModelGenerator', () => {
@@ -314,6 +316,34 @@ describe('a request for several continuations', () => {
     const { choices, usage } = resultIn(updates);
     expect(choices.map(({ text }) => text)).toEqual(['789', '789']);
     expect(usage).toEqual({ numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 8 });
+  });
+});
+
+describe('a request whose text is read at its end', () => {
+  it.each<readonly [string, GenerationOptions, number]>([
+    ['without a stop string', { maxNewTokens: 6 }, 0],
+    ['with several continuations', { maxNewTokens: 6, n: 2 }, 0],
+    // A stop string is looked for in the text of each token.
+    ['with one', { maxNewTokens: 6, stop: ['fg'] }, 5],
+  ])('has the result of any other, of one chunk, and decodes late: %s', async (_, options, numDecoded) => {
+    const [read, other] = [createGenerator(), createGenerator()];
+    other.submit('ab', { ...options, seed: 3 });
+    await other.idle;
+    const decode = vi.spyOn(ByteTextStream.prototype, 'push');
+    let numBefore = 0;
+    vi.spyOn(Choice.prototype, 'end').mockImplementationOnce(function count(this: Choice, ...given) {
+      numBefore = decode.mock.calls.length;
+      return this.end(...given);
+    });
+    const requestId = createRequestId();
+    const turn = { requestId, clientId: createClientId(), updates: 'end' } as const;
+    submitAll(read.generator, [{ ...turn, input: 'ab', options: { ...options, seed: 3 }, elapsedMs: 0 }]);
+    await read.idle;
+    const { timings: _timings, ...result } = resultIn(read.updates);
+    expect(resultIn(other.updates)).toMatchObject(result);
+    expect(read.updates.map(({ type }) => type)).toEqual(['started', 'chunk', 'finished']);
+    expect(numBefore).toBe(numDecoded);
+    vi.restoreAllMocks();
   });
 });
 

@@ -8,7 +8,7 @@ import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts'
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import type { RequestId } from '../../protocol/ids.ts';
-import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { importPart } from '../base/import-part.ts';
 import { toServedModel } from '../../protocol/models.ts';
@@ -211,7 +211,7 @@ export class ModelGenerator {
       prompt,
       echo,
       scoresPrompt: promptLogprobs !== undefined,
-      choices: this.#createChoices(requestId, resolved, prompt.syntax, resumption),
+      choices: this.#createChoices(submission, resolved, prompt.syntax),
       scores,
     });
     if (request.liveIds.length === 0)
@@ -250,10 +250,9 @@ export class ModelGenerator {
   }
 
   #createChoices(
-    requestId: RequestId,
+    { requestId, resumption, updates }: Submission,
     { n, sampling, ending, tools }: ResolvedOptions,
     syntax: AnswerSyntax | undefined,
-    resumption: Resumption | undefined,
   ): readonly Choice[] {
     const tokenizer = this.#model.tokenizer.withTokens(tokensOf(syntax));
     return Array.from({ length: n }, (_, index) => {
@@ -265,6 +264,7 @@ export class ModelGenerator {
         stream: tokenizer.createTextStream(),
         ending,
         hasLogprobs: sampling.logprobs !== undefined,
+        isReadAtEnd: updates === 'end',
         parser:
           syntax && new AnswerParser({ syntax, tools, idOf: (number) => callId(sequenceId, number, syntax) }),
       });

@@ -6,7 +6,11 @@ import type { ResolvedOptions } from '../../protocol/resolve-options.ts';
 import type { PromptLimits, WrittenChat } from './prompt-tokens.ts';
 
 /** A request for a text, with its place in the queue. Its input is the prompt. */
-export type Submission = SubmittedRequest & TurnOwner;
+export type Submission = SubmittedRequest &
+  TurnOwner & {
+    /** Nobody reads the text before its end: no chunk follows the first one, and no token is decoded before it is needed. */
+    readonly updates?: 'end' | undefined;
+  };
 
 /** The cost of an accepted submission. */
 export interface Accepted {

@@ -23,6 +23,7 @@ function createChoice(stop: readonly string[] = []): Choice {
       minTokens: 0,
     },
     hasLogprobs: false,
+    isReadAtEnd: false,
     parser: undefined,
   });
 }
