@@ -20,6 +20,7 @@ import {
 } from '../src/protocol/bridge-names.ts';
 import { LazyBatchStore } from './batches/batch-store.ts';
 import type { LogEntry } from './http/access-log.ts';
+import { callerOf } from './http/caller.ts';
 import { Exchange, type ClientRights } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from '../src/protocol/openai/http-error.ts';
@@ -334,7 +335,7 @@ export class Bridge {
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);
     const answerUntilAborted = (): Promise<void> => untilAborted(answer(), exchange.signal);
-    await (route.isWork ? this.#work(exchange.callerOf(), answerUntilAborted) : answerUntilAborted());
+    await (route.isWork ? this.#work(callerOf(request), answerUntilAborted) : answerUntilAborted());
   }
 
   async #work(caller: Caller, answer: () => Promise<void>): Promise<void> {

@@ -6,10 +6,10 @@ import OpenAI from 'openai';
 
 import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import { expect, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
-import { openTab } from './support/tab.ts';
+import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
-const NUM_ROWS = process.env['FULL'] ? 5000 : 120;
+const NUM_ROWS = process.env['FULL'] ? 5000 : 300;
 
 /** Each start of a browser takes seconds. */
 const KILLED_AT = process.env['FULL'] ? [0.1, 0.3, 0.6] : [0.4];
@@ -41,10 +41,29 @@ const resultsIn = (text: string): Result[] =>
     .split('\n')
     .map((line): Result => JSON.parse(line));
 
+const textsIn = (text: string) => resultsIn(text).map(({ response }) => response.body.choices[0]?.text);
+
+function startRunBatch(input: string, output: string, ...options: readonly string[]) {
+  const args = [MAIN, 'run-batch', '-i', input, '-o', output, '--backend', 'wasm', ...options];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  return { child, exited: once(child, 'exit') };
+}
+
+/** A job of the page over the same file. */
+const textsOfJob = ({ page }: Tab) =>
+  page.evaluate(async (requests) => {
+    const job = await window.tabserve.jobs.create({ requests });
+    await job.done();
+    const texts: (string | undefined)[] = [];
+    for await (const { result } of job.results()) texts.push(result.text);
+    await job.delete();
+    return texts;
+  }, LINES);
+
 const clientOf = ({ url }: ServedBridge): OpenAI => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` });
 
 test(
-  'a batch that waits for a tab, and whose bridge is restarted in its middle, has each row once, in order, as it is alone',
+  'a batch that waits for a tab, and whose bridge is restarted in its middle, has each row once, in order, as it is alone, and as a job of the page and run-batch have it',
   { tag: ANY_BACKEND },
   async ({ browser, backend }) => {
     test.setTimeout(900_000);
@@ -71,7 +90,8 @@ test(
     const batch = await client.batches.retrieve(id);
     expect(batch.request_counts).toEqual({ total: NUM_ROWS, completed: NUM_ROWS, failed: 0 });
     const output = await client.files.content(batch.output_file_id ?? '');
-    const results = resultsIn(await output.text());
+    const text = await output.text();
+    const results = resultsIn(text);
     expect(results.map(({ custom_id: row }) => row)).toEqual(BODIES.map((_, index) => `row-${index}`));
     // Rows with a seed of their own, one at a time.
     for (const [index, { prompt, max_tokens: maxNewTokens, temperature, seed }] of BODIES.entries()) {
@@ -79,8 +99,14 @@ test(
       const alone = await tab.generate(prompt, { maxNewTokens, temperature, seed });
       expect(results[index]?.response.body.choices[0]?.text).toBe(alone.generatedText);
     }
+    expect(await textsOfJob(tab)).toEqual(textsIn(text));
     await context.close();
     await second.close();
+    const input = test.info().outputPath('in.jsonl');
+    const ofCommand = test.info().outputPath('out.jsonl');
+    await writeFile(input, LINES);
+    expect(await startRunBatch(input, ofCommand).exited).toEqual([0, null]);
+    expect(textsIn(await readFile(ofCommand, 'utf8'))).toEqual(textsIn(text));
   },
 );
 
@@ -90,24 +116,19 @@ test(
   async () => {
     const input = test.info().outputPath('in.jsonl');
     await writeFile(input, LINES);
-    const start = (output: string, ...options: readonly string[]) => {
-      const args = [MAIN, 'run-batch', '-i', input, '-o', output, '--backend', 'wasm', ...options];
-      const child = spawn(process.execPath, args, { stdio: 'ignore' });
-      return { child, exited: once(child, 'exit') };
-    };
     const undisturbed = test.info().outputPath('undisturbed.jsonl');
-    expect(await start(undisturbed).exited).toEqual([0, null]);
+    expect(await startRunBatch(input, undisturbed).exited).toEqual([0, null]);
 
     const output = test.info().outputPath('out.jsonl');
     const numResults = async () => (await readFile(output, 'utf8').catch(() => '')).split('\n').length - 1;
     for (const share of KILLED_AT) {
-      const { child, exited } = start(output, '--resume');
+      const { child, exited } = startRunBatch(input, output, '--resume');
       await expect.poll(numResults, { intervals: [20] }).toBeGreaterThan(share * NUM_ROWS);
       child.kill('SIGKILL');
       await exited;
       expect(await numResults()).toBeLessThan(NUM_ROWS);
     }
-    expect(await start(output, '--resume').exited).toEqual([0, null]);
+    expect(await startRunBatch(input, output, '--resume').exited).toEqual([0, null]);
     expect(await readFile(output, 'utf8')).toBe(await readFile(undisturbed, 'utf8'));
   },
 );

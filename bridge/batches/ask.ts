@@ -4,7 +4,7 @@ import { SEED_OF_FILE, seedOfRow } from '../../src/jobs/row-rules.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { parseJson } from '../../src/platform/parse-json.ts';
 import { badAnswer } from '../../src/protocol/server-errors.ts';
-import { BATCH_PEER } from '../../src/protocol/requests.ts';
+import type { RequestTurn } from '../../src/protocol/requests.ts';
 import {
   checkModelName,
   checkNoPriority,
@@ -19,6 +19,9 @@ import { fetchTarget, type ForwardTarget } from '../forward/fetch-target.ts';
 import type { AskRow, RowAnswer } from './run-rows.ts';
 import type { BatchUrl, Row } from './rows.ts';
 
+/** No address is spelled so: rows take turns among themselves. */
+const OF_ROW: RequestTurn = { caller: ['batch'], isBackground: true, updates: 'end' };
+
 /** Asks rows as the routes ask the tab. Rows wait while no tab can serve. */
 export function askTab(
   answers: Readonly<Record<BatchUrl, AnswerBody>>,
@@ -31,7 +34,7 @@ export function askTab(
       createdAt,
       signal,
       hasContent: false,
-      callerOf: () => [BATCH_PEER],
+      turnOf: () => OF_ROW,
       checkPriority: (priority) => {
         if (!allowsPriority) checkNoPriority(priority);
       },

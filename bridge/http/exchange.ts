@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { parseDecimal } from '../../src/batching/base/validate.ts';
 import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
-import type { Caller } from '../../src/protocol/requests.ts';
+import type { RequestTurn } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { toHttpError } from './to-http-error.ts';
@@ -33,7 +33,7 @@ export function secondsNow(): number {
 /** The part of a request that an endpoint needs for its answer. A row of a batch has one, too. */
 export type RequestContext = Pick<
   Exchange,
-  'requestId' | 'createdAt' | 'signal' | 'hasContent' | 'callerOf' | 'checkPriority' | 'checkModel'
+  'requestId' | 'createdAt' | 'signal' | 'hasContent' | 'turnOf' | 'checkPriority' | 'checkModel'
 >;
 
 /** Answers the body of a request with the body of the answer. @throws HttpError, or an error of the worker. */
@@ -76,9 +76,9 @@ export class Exchange {
     response.setHeader('X-Request-Id', this.requestId);
   }
 
-  /** The caller whose turn this request takes. */
-  callerOf(user?: string): Caller {
-    return callerOf(this.request, user);
+  /** The turn that this request takes. */
+  turnOf(user?: string): RequestTurn {
+    return { caller: callerOf(this.request, user) };
   }
 
   /** @throws HttpError 400 for a priority other than 0, unless the operator allows it. */

@@ -21,6 +21,8 @@ it('embeds rows where only an encoder serves, and refuses those for a generator 
     status: 200,
     body: { data: [{ embedding: [1, 0] }] },
   });
+  const turn = { caller: ['batch'], isBackground: true, updates: 'end' };
+  expect(vi.spyOn(bridge.serve, 'getHandle').mock.lastCall).toEqual(['embedder', turn]);
   const messages = [{ role: 'user', content: 'Hi' }];
   expect(await ask({ ...row, url: '/v1/chat/completions', body: { messages } }, context)).toMatchObject({
     status: 503,

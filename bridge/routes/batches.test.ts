@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { rowLine, rowLines, startEchoServer } from '../testing/batch-rows.ts';
 import { FILE_CONTENT, FILE_TEXTS } from '../../src/jobs/testing/batch-file.ts';
-import { BATCH_PEER, type Caller } from '../../src/protocol/requests.ts';
+import type { RequestTurn } from '../../src/protocol/requests.ts';
 import {
   createFolder,
   mountBridge,
@@ -312,12 +312,12 @@ it('rows stand behind the requests of all others', async () => {
   const { bridge, url } = await startBridge();
   stubWebSocket(url);
   const { received, release } = startWorker(url, 'A');
-  const inGated = (caller: Caller, input: string) =>
-    bridge.serve.getHandle('gated' as string, caller).remote(input);
-  const first = inGated([BATCH_PEER], 'row 1').result();
+  const inGated = (turn: RequestTurn, input: string) =>
+    bridge.serve.getHandle('gated' as string, turn).remote(input);
+  const first = inGated({ isBackground: true }, 'row 1').result();
   await vi.waitUntil(() => received.length === 1);
-  const others = ['row 2', 'row 3'].map((row) => inGated([BATCH_PEER], row).result());
-  const person = inGated(['loopback'], 'person').result();
+  const others = ['row 2', 'row 3'].map((row) => inGated({ isBackground: true }, row).result());
+  const person = inGated({ caller: ['loopback'] }, 'person').result();
   // Its answer comes after all of them have arrived.
   await bridge.serve.metrics();
   release();

@@ -24,7 +24,7 @@ export function adderRoute(serve: TabserveClient): Route {
     // The message quotes a JSON value that is no number.
     const given = text ?? (number === undefined ? undefined : JSON.stringify(number));
     const input = typeof number === 'number' ? number : parseNumber('number', given);
-    const handle = serve.getHandle('adder', exchange.callerOf());
+    const handle = serve.getHandle('adder', exchange.turnOf());
     exchange.sendJson(200, jsonAnswer(await handle.remote(input, { signal: exchange.signal })));
   };
   return { path: '/adder', isWork: true, methods: { GET: add, POST: add } };
@@ -39,7 +39,7 @@ export function housePriceRoute(serve: TabserveClient): Route {
       throw HttpError.expected('features', expected);
     }
     const houses: readonly unknown[] = features.some(Array.isArray) ? features : [features];
-    const handle = serve.getHandle<unknown, unknown>('house-price' as string, exchange.callerOf());
+    const handle = serve.getHandle<unknown, unknown>('house-price' as string, exchange.turnOf());
     const predictions = await allOrNone(exchange.signal, (signal) =>
       handle.remoteAll(houses, { signal }).map(listedAnswer),
     ).catch((error: unknown) => {
@@ -60,7 +60,7 @@ export function deploymentRoute(serve: TabserveClient): Route {
     const { input, instances, options = {} } = body;
     if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
     exchange.checkPriority(options['priority']);
-    const handle = serve.getHandle<unknown, unknown>(rest, exchange.callerOf());
+    const handle = serve.getHandle<unknown, unknown>(rest, exchange.turnOf());
     if (input === undefined && instances === undefined)
       throw HttpError.expected('input', 'a value, or null for a deployment that takes none', 'nothing');
     checkSignal(options);

@@ -98,7 +98,7 @@ export async function embed(
   checkModel(serve, context, EMBEDDER, model);
   const handle = serve.getHandle<unknown, Embedding | readonly Embedding[]>(
     EMBEDDER as string,
-    context.callerOf(user),
+    context.turnOf(user),
   );
   // The embedder's option `prompt` is no text.
   const names = new Map([
@@ -115,7 +115,7 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
   const asked = parseBody(rerankRequest, await readJson(exchange.request));
   checkModel(serve, exchange, RERANKER, asked.model);
   const documents = asked.documents.map((given) => (typeof given === 'string' ? given : given.text));
-  const ranker = serve.getHandle(RERANKER, exchange.callerOf());
+  const ranker = serve.getHandle(RERANKER, exchange.turnOf());
   const options = { topN: asked.top_n, truncate: asked.truncate, signal: exchange.signal };
   const { results, numTokens } = await named({ input: 'documents', names: RERANK_NAMES }, () =>
     ranker.remote({ query: asked.query, documents }, options),
@@ -143,7 +143,7 @@ async function answerScore(serve: TabserveClient, exchange: Exchange): Promise<v
     throw HttpError.expected('text_1', 'one text, or as many as `text_2` has', String(first.length));
   const pairs = second.map((other, index) => ({ query: first[index] ?? '', documents: [other] }));
   const isOne = first.length === 1;
-  const ranker = serve.getHandle(RERANKER, exchange.callerOf());
+  const ranker = serve.getHandle(RERANKER, exchange.turnOf());
   const answers = await Promise.all(
     (isOne ? [{ query, documents: second }] : pairs).map((pair, index) =>
       named(scoreNames(asked, isOne ? undefined : index), () =>

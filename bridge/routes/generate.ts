@@ -20,7 +20,7 @@ export function generateRoute(serve: TabserveClient): Route {
     exchange.checkPriority(options['priority']);
     const { signal, request } = exchange;
     const result = await serve
-      .getHandle('text-generator', exchange.callerOf())
+      .getHandle('text-generator', exchange.turnOf())
       .remote(text, { ...options, signal })
       .result();
     if (request.headers.accept?.includes('application/json')) exchange.sendJson(200, result);

@@ -464,7 +464,9 @@ describe('several prompts of one turn', () => {
 
   it('go to the worker in one message, signed with who asks', () => {
     const { link, serve } = createServed();
-    const responses = serve.getHandle('text-generator', CALLER).remoteAll(['a', 'b'], { seed: 7 });
+    const responses = serve
+      .getHandle('text-generator', { caller: CALLER })
+      .remoteAll(['a', 'b'], { seed: 7 });
     expect(groups(link)).toEqual([
       {
         type: 'submit-all',
@@ -484,7 +486,7 @@ describe('several prompts of one turn', () => {
 
   it('go to the next worker together, in their turn, with what has come of each', () => {
     const { link, serve } = createServed();
-    const handle = serve.getHandle('text-generator', CALLER);
+    const handle = serve.getHandle('text-generator', { caller: CALLER });
     const alone = handle.remote('alone');
     const [a, b, c] = handle.remoteAll(['a', 'b', 'c']).map(({ requestId: id }) => id);
     if (!a || !b || !c) return;

@@ -26,7 +26,7 @@ import {
   type TabserveStatus,
 } from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
-import type { Caller, RequestActivity } from '../protocol/requests.ts';
+import type { RequestActivity, RequestTurn } from '../protocol/requests.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { NoBrowserError } from '../protocol/errors/worker.ts';
@@ -281,27 +281,27 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /**
    * How to call the text generator, which every worker has.
    *
-   * @param caller The HTTP client that this client asks for. The worker accepts it only from the bridge.
+   * @param turn The HTTP client that this client asks for, and its place in the queue. The worker accepts them only from the bridge.
    */
-  getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
+  getHandle(name: 'text-generator', turn?: RequestTurn): TextGeneratorHandle;
   /** How to call a deployment of `connect<typeof deployments>`, with the types of its input and answer. */
   getHandle<Name extends keyof Deployments & string>(
     name: Name,
-    caller?: Caller,
+    turn?: RequestTurn,
   ): DeploymentHandle<Deployments[Name]['input'], Deployments[Name]['output']>;
   /** How to make vectors of texts. Requests fail with `NO_ENCODER` until `loadModel` has loaded an embedding model. */
-  getHandle(name: 'embedder', caller?: Caller): EmbedderHandle;
+  getHandle(name: 'embedder', turn?: RequestTurn): EmbedderHandle;
   /** How to rank documents. Requests fail with `NO_ENCODER` until `loadModel` has loaded a cross-encoder. */
-  getHandle(name: 'reranker', caller?: Caller): RerankerHandle;
+  getHandle(name: 'reranker', turn?: RequestTurn): RerankerHandle;
   /** A deployment of your own. Requests fail with `UNKNOWN_DEPLOYMENT` if the worker has none of that name. */
-  getHandle<Input, Output>(name: string, caller?: Caller): DeploymentHandle<Input, Output>;
+  getHandle<Input, Output>(name: string, turn?: RequestTurn): DeploymentHandle<Input, Output>;
   getHandle(
     name: string,
-    caller?: Caller,
+    turn?: RequestTurn,
   ): TextGeneratorHandle | EmbedderHandle | RerankerHandle | DeploymentHandle<unknown, unknown> {
     return name === 'text-generator'
-      ? this.#requests.createHandle(GenerationResponse, name, caller)
-      : this.#requests.createHandle(DeploymentResponse<unknown>, name, caller);
+      ? this.#requests.createHandle(GenerationResponse, name, turn)
+      : this.#requests.createHandle(DeploymentResponse<unknown>, name, turn);
   }
 
   /**

@@ -90,7 +90,13 @@ export type {
   WhenBusy,
 } from '../protocol/models.ts';
 export type { FaultKind, Recovery } from '../protocol/recovery.ts';
-export { END_TYPES, type Caller, type RequestActivity, type RequestUpdate } from '../protocol/requests.ts';
+export {
+  END_TYPES,
+  type Caller,
+  type RequestActivity,
+  type RequestTurn,
+  type RequestUpdate,
+} from '../protocol/requests.ts';
 export {
   percentilesOf,
   type BatchRecord,

@@ -2,7 +2,7 @@ import { systemClock } from '../batching/base/clock.ts';
 import { RequestCancelledError } from '../batching/base/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
-import { END_TYPES, type Caller, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
+import { END_TYPES, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { BaseResponse } from './base-response.ts';
@@ -44,9 +44,8 @@ export class OutstandingRequests {
   createHandle<Made extends PendingResponse>(
     ResponseClass: ResponseConstructor<Made>,
     deployment: string,
-    caller: Caller | undefined,
+    turnInfo: TurnInfo = {},
   ) {
-    const turnInfo: TurnInfo = caller ? { caller } : {};
     return {
       remote: (input: unknown, options?: RequestOptions): Made => {
         const response = this.#submit(ResponseClass, deployment, { input, options, turn: turnInfo });

@@ -313,10 +313,14 @@ describe('a caller behind the bridge', () => {
     { ...SUBMIT_ALL, requests: [REQUEST] },
   ];
 
-  it.each(submissions)('is named by the bridge, and by no tab', (message) => {
-    expect(parseBridgeMessage({ ...message, caller })).toEqual({ ...message, caller });
-    expect(parseClientMessage({ ...message, caller })).toEqual(message);
-  });
+  it.each(submissions)(
+    'is named by the bridge, and by no tab, and so is what waits behind all others',
+    (message) => {
+      const given = { ...message, caller, isBackground: true, updates: 'end' };
+      expect(parseBridgeMessage(given)).toEqual(given);
+      expect(parseClientMessage(given)).toEqual({ ...message, updates: 'end' });
+    },
+  );
 
   it.each([[[]], ['127.0.0.1'], [[1]], [['a', 'b', 'c', 'd']], [['x'.repeat(101)]]])(
     'is refused with its message where its name is %j',

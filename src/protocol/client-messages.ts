@@ -4,9 +4,24 @@ import { CALLS, clientMessage } from './calls.ts';
 import type { ClientId, RequestId } from './ids.ts';
 import { caller, requestId, submittedRequest } from './requests.ts';
 import { heldOverride, knobSettings } from './status.ts';
-import { anyVersion, boundedList, count, id, MAX_INPUTS, name, parse, version, type Wire } from './wire.ts';
+import {
+  anyVersion,
+  boundedList,
+  count,
+  id,
+  MAX_INPUTS,
+  MAX_TOGETHER,
+  name,
+  parse,
+  version,
+  type Wire,
+} from './wire.ts';
 
-const submission = { deployment: name, turnId: v.exactOptional(name) };
+const submission = {
+  deployment: name,
+  turnId: v.exactOptional(name),
+  updates: v.exactOptional(v.literal('end')),
+};
 
 const submit = clientMessage('submit', { ...submission, ...submittedRequest.entries });
 
@@ -33,17 +48,16 @@ const otherMessages = [
 
 const tabMessage = v.variant('type', [submit, submitAll, ...otherMessages]);
 
-/** Only the bridge may name the HTTP client that it asks for. */
+const ofBridge = { caller: v.exactOptional(caller), isBackground: v.exactOptional(v.literal(true)) };
+
+/** Only the bridge may name the HTTP client that it asks for, and send requests that wait behind all others. */
 const bridgeMessage = v.variant('type', [
-  v.object({ ...submit.entries, caller: v.exactOptional(caller) }),
-  v.object({ ...submitAll.entries, caller: v.exactOptional(caller) }),
+  v.object({ ...submit.entries, ...ofBridge }),
+  v.object({ ...submitAll.entries, ...ofBridge }),
   ...otherMessages,
 ]);
 /** A message from a tab or the bridge to the worker. */
 export type ClientMessage = Wire<typeof bridgeMessage>;
-
-/** More than this are sent as several. */
-export const MAX_TOGETHER = 1024;
 
 const several = v.object({
   version,

@@ -57,15 +57,19 @@ export const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
  */
 export type Caller = Wire<typeof caller>;
 
-/** The peer of the rows of the bridge's batches, which wait behind all other requests. No address is spelled so. */
-export const BATCH_PEER = 'batch';
+/** Whose turn in the queue a request takes, and how much of it is read. */
+export interface RequestTurn {
+  /** The HTTP client. Dropped from messages of tabs: only the bridge may send it. */
+  readonly caller?: Caller;
+  /** Behind all other requests, to which it gives its slot. Dropped from messages of tabs, too. */
+  readonly isBackground?: true;
+  /** Nobody reads the text before its end: no chunk follows the first one, and no token is decoded before it is needed. */
+  readonly updates?: 'end';
+}
 
-/** The turn in the queue that a submission belongs to. */
-export interface TurnInfo {
+export interface TurnInfo extends RequestTurn {
   /** Submissions with the same ID share one turn. A submission without it has a turn of its own. */
   readonly turnId?: string;
-  /** Dropped from messages of tabs: only the bridge may send it. */
-  readonly caller?: Caller;
 }
 
 export const requestUpdate = v.variant('type', [

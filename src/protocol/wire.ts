@@ -19,6 +19,9 @@ export const MAX_TEXT_LENGTH = 2 ** 17;
 /** The most inputs of one `remoteAll`, and of the list of an HTTP request. */
 export const MAX_INPUTS = 4096;
 
+/** Messages of one turn that go together. More are sent as several. */
+export const MAX_TOGETHER = 1024;
+
 /** The longest prompt, in UTF-16 units, and the longest body of an HTTP request, in bytes. */
 export const MAX_PROMPT_LENGTH = 2 ** 20;
 

@@ -63,7 +63,7 @@ export class Generation<Content extends object> {
     take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
   ): Promise<GenerationResult[]> {
     const { serve, context, asked } = this.#given;
-    const generator = serve.getHandle('text-generator', context.callerOf(asked.user));
+    const generator = serve.getHandle('text-generator', context.turnOf(asked.user));
     return allOrNone(context.signal, (signal) =>
       generator.remoteAll(asked.prompts, { ...packOrdered(asked.options), signal }).map(take),
     );

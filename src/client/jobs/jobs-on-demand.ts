@@ -9,7 +9,6 @@ export class JobsOnDemand implements Jobs {
   readonly #ask: Ask;
   readonly #status: () => TabserveStatus;
   #loading: Promise<StoredJobs> | undefined;
-  #jobs: StoredJobs | undefined;
 
   constructor(ask: Ask, status: () => TabserveStatus) {
     this.#ask = ask;
@@ -31,30 +30,31 @@ export class JobsOnDemand implements Jobs {
   subscribe(listener: (jobs: readonly Job[]) => void): () => void {
     const ending = new AbortController();
     // A tab that can't load this code says so at its next call.
-    void this.#follow(listener, ending.signal).catch(() => {});
+    void this.#load().then(
+      (jobs) => ending.signal.aborted || ending.signal.addEventListener('abort', jobs.subscribe(listener)),
+      () => {},
+    );
     return () => ending.abort();
   }
 
   /** A worker reports changes. */
   apply({ jobs, deletedIds }: Extract<WorkerMessage, { type: 'jobs' }>): void {
-    this.#jobs?.apply(jobs, deletedIds);
+    this.#whenLoaded((loaded) => loaded.apply(jobs, deletedIds));
   }
 
   /** Another worker serves. */
   refresh(): void {
-    this.#jobs?.refresh();
+    this.#whenLoaded((loaded) => loaded.refresh());
   }
 
-  async #follow(listener: (jobs: readonly Job[]) => void, signal: AbortSignal): Promise<void> {
-    const jobs = await this.#load();
-    if (!signal.aborted) signal.addEventListener('abort', jobs.subscribe(listener));
+  #whenLoaded(tell: (jobs: StoredJobs) => void): void {
+    void this.#loading?.then(tell, () => {});
   }
 
   #load(): Promise<StoredJobs> {
-    this.#loading ??= import('./stored-jobs.ts').then((loaded) => {
-      this.#jobs = new loaded.StoredJobs(this.#ask, this.#status);
-      return this.#jobs;
-    });
+    this.#loading ??= import('./stored-jobs.ts').then(
+      (loaded) => new loaded.StoredJobs(this.#ask, this.#status),
+    );
     // The next call tries again.
     this.#loading.catch(() => (this.#loading = undefined));
     return this.#loading;

@@ -1,5 +1,5 @@
-import { MAX_TOGETHER, type ClientMessage, type ClientMessages } from '../../protocol/client-messages.ts';
-import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { ClientMessage, ClientMessages } from '../../protocol/client-messages.ts';
+import { MAX_TOGETHER, PROTOCOL_VERSION } from '../../protocol/wire.ts';
 
 /** Sends the messages of one turn together, so that they come together: calls made at once share their batches. */
 export class TurnOutbox {

@@ -5,7 +5,6 @@ import { checkLevels } from '../../platform/check-levels.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
 import { asClientId, type ClientId, type RequestId } from '../../protocol/ids.ts';
 import {
-  BATCH_PEER,
   END_TYPES,
   type RequestUpdate,
   type SubmittedRequest,
@@ -24,10 +23,6 @@ import type { TabMessages } from './tab-messages.ts';
 interface Submitting extends TurnInfo {
   readonly clientId: ClientId;
   readonly deployment: string;
-  /** See `TurnOwner`. */
-  readonly isBackground?: boolean;
-  /** See `Submission`. */
-  readonly updates?: 'end';
 }
 
 export interface RequestRouterParts {
@@ -53,10 +48,9 @@ export class RequestRouter {
 
   /** Submits the new requests of one turn. They are accepted together or not at all. */
   submit(
-    { clientId, deployment, updates, isBackground: isJob = false, ...turnInfo }: Submitting,
+    { clientId, deployment, updates, isBackground, ...turnInfo }: Submitting,
     requests: readonly SubmittedRequest[],
   ): void {
-    const isBackground = isJob || turnInfo.caller?.[0] === BATCH_PEER;
     const wasIdle = this.#parts.registry.isEmpty;
     const fresh = requests.filter(({ requestId }) => this.#parts.registry.add(requestId, clientId));
     if (fresh.length === 0) return;
@@ -84,7 +78,7 @@ export class RequestRouter {
         good.map((request) => ({
           ...request,
           ...turnOwnerOf(clientId, request.requestId, turnInfo),
-          isBackground,
+          isBackground: isBackground === true,
           updates,
         })),
       );

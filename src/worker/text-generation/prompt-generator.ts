@@ -1,16 +1,13 @@
 import type { TokenConstraint } from '../../batching/generation/request.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import type { RequestId } from '../../protocol/ids.ts';
-import type { SubmittedRequest } from '../../protocol/requests.ts';
+import type { RequestTurn, SubmittedRequest } from '../../protocol/requests.ts';
 import type { ResolvedOptions } from '../../protocol/resolve-options.ts';
 import type { PromptLimits, WrittenChat } from './prompt-tokens.ts';
 
 /** A request for a text, with its place in the queue. Its input is the prompt. */
 export type Submission = SubmittedRequest &
-  TurnOwner & {
-    /** Nobody reads the text before its end: no chunk follows the first one, and no token is decoded before it is needed. */
-    readonly updates?: 'end' | undefined;
-  };
+  TurnOwner & { readonly updates?: RequestTurn['updates'] | undefined };
 
 /** The cost of an accepted submission. */
 export interface Accepted {
