@@ -17,6 +17,7 @@ import {
   listDeployments,
   tabOf,
   titleOf,
+  unknownViewIn,
   useSelectedView,
   VIEWS,
   type ViewProps,
@@ -55,6 +56,7 @@ function Views() {
   const served = useServeView((view) => view.status.deployments);
   const hasNews = useServeView(({ handover, status }) => handover !== undefined || status.numTabs > 1);
   const [selected, select] = useSelectedView();
+  const unknownView = unknownViewIn(location.search);
   const tabs = useIsServer() ? TABS_AT_SERVER : TABS;
   const tab = tabs.find(({ id }) => id === tabOf(selected))?.id ?? TEXT_GENERATOR;
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([tab]));
@@ -76,6 +78,11 @@ function Views() {
       <Suspense>{hasNews && <TabNews />}</Suspense>
       <main>
         <LoadFailure />
+        {unknownView !== undefined && (
+          <p className="error-line" role="alert">
+            The address asks for the view “{unknownView}”, which doesn’t exist. This is {titleOf(selected)}.
+          </p>
+        )}
         {tabs
           .filter(({ id }) => visited.has(id))
           .map(({ id, title }) => (

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { DEPLOYMENTS, listDeployments, readSelected, tabOf, titleOf, withSelected } from './views.ts';
+import {
+  DEPLOYMENTS,
+  listDeployments,
+  readSelected,
+  tabOf,
+  titleOf,
+  unknownViewIn,
+  withSelected,
+} from './views.ts';
 
 const CHAT_VIEW = 'text-generator/chat';
 const JOBS_VIEW = 'text-generator/jobs';
@@ -61,6 +69,13 @@ describe('the address', () => {
     expect(href).toBe(`http://localhost:8000/?view=${name}`);
     expect(readSelected(new URL(href).search)).toBe(view);
     expect(withSelected(href, 'adder')).toBe('http://localhost:8000/?deployment=adder');
+  });
+
+  it('may ask for a view that there isn’t, which the page says', () => {
+    expect(unknownViewIn('?view=chats')).toBe('chats');
+    expect(readSelected('?view=chats')).toBe('text-generator');
+    for (const search of ['', '?view=text', '?view=chat', '?deployment=unknown'])
+      expect(unknownViewIn(search)).toBeUndefined();
   });
 
   it('asks for the text generator when it says nothing', () => {

@@ -87,6 +87,12 @@ export function readSelected(search: string): string {
   return VIEWS.find(({ param }) => param !== undefined && param === named)?.id ?? view;
 }
 
+/** A view that the address asks for and that there isn't. */
+export function unknownViewIn(search: string): string | undefined {
+  const named = new URLSearchParams(search).get(VIEW_PARAMETER) ?? 'text';
+  return named === 'text' || VIEWS.some(({ param }) => param === named) ? undefined : named;
+}
+
 export function withSelected(href: string, view: string): string {
   const url = new URL(href);
   url.searchParams.delete(PARAMETER);
