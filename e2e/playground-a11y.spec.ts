@@ -356,10 +356,10 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await blur(page);
     const slots = page.locator('.slots');
     const window = slots.getByRole('combobox', { name: 'Window' });
+    await pressOn(page, buttonOf(page, 'More slot controls'));
     await chooseWithArrows(page, window, '60');
     // An arrow key moves by a hundredth of the window: less than the run has taken.
     await chooseWithArrows(page, window, '10');
-    await pressOn(page, buttonOf(page, 'More slot controls'));
     await pressOn(page, buttonOf(page, 'Trace newest'));
     const dialog = page.getByRole('dialog');
     const title = await dialog.getByRole('heading').textContent();

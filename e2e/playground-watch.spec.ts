@@ -237,10 +237,13 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await generateThree(tab, 100);
     await tab.whenIdle();
     // Changing the time window or the view doesn't show newer data while paused.
+    const more = slots.getByRole('button', { name: 'More slot controls' });
+    await more.click();
     await window.selectOption('1 min');
     await page.getByRole('tab', { name: 'Deployments' }).click();
     await page.getByRole('tab', { name: 'Text' }).click();
     await expect.poll(() => pictureOf(page)).toBe(before);
+    await more.click();
     await window.selectOption('10 s');
     await pause.click();
     await expect.poll(() => pictureOf(page)).not.toBe(before);

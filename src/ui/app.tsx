@@ -78,9 +78,9 @@ function Views() {
       <Suspense>{hasNews && <TabNews />}</Suspense>
       <main>
         <LoadFailure />
-        {unknownView !== undefined && (
+        {unknownView && (
           <p className="error-line" role="alert">
-            The address asks for the view “{unknownView}”, which doesn’t exist. This is {titleOf(selected)}.
+            No view has the name “{unknownView}” of the address. This is {titleOf(selected)}.
           </p>
         )}
         {tabs

@@ -1,16 +1,35 @@
 import { useStore } from 'zustand';
 
 import { Button } from '../../parts/button.tsx';
+import { Select } from '../../parts/select.tsx';
 import { useRecordedView, useServe } from '../../state/serve-context.ts';
-import { watchSettings } from '../watch/watch-settings.ts';
+import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
+
+const WINDOWS = WINDOW_SECONDS.map(
+  (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
+);
 
 export function MomentControls() {
   return (
     <div className="slots-more">
+      <WindowField />
       <MomentField />
       <TraceNewest />
     </div>
   );
+}
+
+function showWindow(windowSeconds: number): void {
+  watchSettings.setState(({ secondsAgo }) => ({
+    windowSeconds,
+    secondsAgo: Math.min(secondsAgo, windowSeconds),
+  }));
+}
+
+/** How much of what goes on is shown. */
+function WindowField() {
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  return <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />;
 }
 
 /** The keyboard's way to choose a moment, whose values all charts show. */

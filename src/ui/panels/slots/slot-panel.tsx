@@ -30,8 +30,7 @@ export function SlotPanel({ isRecording = false }: { readonly isRecording?: bool
   const style: CSSProperties & Record<'--lanes', number> = { '--lanes': maxBatchSize };
 
   const load = useCallback(async () => {
-    // The controls, too: by the first run the page may be offline.
-    const [{ SlotDrawing }] = await Promise.all([import('./slot-drawing.ts'), import('./span-controls.tsx')]);
+    const { SlotDrawing } = await import('./slot-drawing.ts');
     return () => {
       const [field, lanes, canvas] = [fieldRef.current, lanesRef.current, canvasRef.current];
       const [cursor, readout] = [cursorRef.current, readoutRef.current];

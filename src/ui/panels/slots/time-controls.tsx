@@ -5,11 +5,11 @@ import { Button } from '../../parts/button.tsx';
 import { Popover } from '../../parts/popover.tsx';
 import { useRecordedView, useServe } from '../../state/serve-context.ts';
 import { recordedView } from '../../state/serve-store.ts';
+import { pausedAxisOf } from '../watch/time-span.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { showAll } from '../watch/zoom.ts';
 import { replayableRun } from './replayable-run.ts';
 
-const SpanControls = lazy(async () => ({ default: (await import('./span-controls.tsx')).SpanControls }));
 const MomentControls = lazy(async () => ({
   default: (await import('./moment-controls.tsx')).MomentControls,
 }));
@@ -22,9 +22,13 @@ interface TimeControlsProps {
 
 export function TimeControls({ replayRef, isRecording }: TimeControlsProps) {
   const { store } = useServe();
+  const isPaused = useStore(watchSettings, ({ paused }) => paused !== undefined);
   const isZoomed = useStore(watchSettings, ({ zoom }) => zoom !== undefined);
   const canReplay = useRecordedView((view) => replayableRun(view) !== undefined);
 
+  const pause = (): void => {
+    watchSettings.setState({ paused: isPaused ? undefined : pausedAxisOf(recordedView(store)) });
+  };
   const replay = async (): Promise<void> => {
     const { startReplay } = await import('./replay.ts');
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -38,7 +42,9 @@ export function TimeControls({ replayRef, isRecording }: TimeControlsProps) {
           Show all
         </Button>
       )}
-      <Suspense>{!isRecording && <SpanControls />}</Suspense>
+      <Button variant="quiet" aria-pressed={isPaused} disabled={isRecording} onClick={pause}>
+        Pause
+      </Button>
       <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={() => void replay()}>
         Replay
       </Button>
