@@ -1,6 +1,6 @@
 import type { RequestId } from '../../../client/index.ts';
 import { frames } from '../../drawing/frame-scheduler.ts';
-import { textAt, type RequestView } from '../../state/request-view.ts';
+import { isActive, textAt, type RequestView } from '../../state/request-view.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { describeFigures, describeMore, describeSpeed, describeState } from './describe-request.ts';
@@ -76,6 +76,7 @@ class RequestDrawing {
     const limit = request.generatedTexts.length === 1 ? contextLength : undefined;
     this.#state?.draw(describeState(request, limit) + describeSpeed(request));
     this.#figures?.draw(describeFigures(request));
-    this.#more?.draw(describeMore(request));
+    // It would move with each digit of the figures before it.
+    this.#more?.draw(isActive(request.status) ? '' : describeMore(request));
   }
 }
