@@ -1,4 +1,4 @@
-import { AnswerNotJsonError } from '../../src/protocol/errors/deployments.ts';
+import { answerNotJson } from '../../src/protocol/errors/deployment-messages.ts';
 
 /**
  * What a deployment answered, as values that JSON has. Typed arrays become lists, dates texts, and a bigint a number if no digit is
@@ -52,7 +52,7 @@ class AnswerReader {
   }
 
   #refuse(what: string): never {
-    throw AnswerNotJsonError.of(this.#steps.join(''), what);
+    throw answerNotJson(this.#steps.join(''), what);
   }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { InvalidOptionError } from '../../src/batching/base/errors.ts';
-import { EmptyPromptError, PromptTooLongError } from '../../src/protocol/errors/deployments.ts';
 import { NoModelError } from '../../src/protocol/errors/model.ts';
 import { answerWith, mountBridge } from '../testing/test-support.ts';
 import { rowsOfTab } from './ask-rows.ts';
+import { emptyText, textTooLong } from '../../src/protocol/errors/deployment-messages.ts';
 
 it('embeds rows where only an encoder serves, and refuses those for a generator at once', async () => {
   const { bridge } = await mountBridge();
@@ -78,9 +78,9 @@ describe.each(rows)('a row for %s', (url, body) => {
 });
 
 it.each([
-  [PromptTooLongError.ofEncoder('input[2]', 600, 512), 'context_length_exceeded', 'input[2]'],
-  [PromptTooLongError.ofEncoder('input', 600, 512), 'context_length_exceeded', 'input'],
-  [EmptyPromptError.ofText('input[1]'), 'EMPTY_PROMPT', 'input[1]'],
+  [textTooLong('input[2]', 600, 512), 'context_length_exceeded', 'input[2]'],
+  [textTooLong('input', 600, 512), 'context_length_exceeded', 'input'],
+  [emptyText('input[1]'), 'EMPTY_PROMPT', 'input[1]'],
   [InvalidOptionError.of('input[1]', 'a text', 5), 'INVALID_OPTION', 'input[1]'],
   [InvalidOptionError.of('prompt', 'left out', 'query'), 'INVALID_OPTION', 'prompt'],
 ])('embeddings are refused as OpenAI refuses them: %s', async (refusal, code, param) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { EmptyPromptError, PromptTooLongError } from '../../src/protocol/errors/deployments.ts';
 import { answerWith, mountBridge } from '../testing/test-support.ts';
+import { emptyText, pairTooLong } from '../../src/protocol/errors/deployment-messages.ts';
 
-const tooLong = (place: string): Error => PromptTooLongError.ofPair(place, 600, 512);
+const tooLong = (place: string): Error => pairTooLong(place, 600, 512);
 
 /** The status and the error of a body, where the worker's answer is this error. */
 async function refusalOf(path: string, body: object, error?: Error): Promise<unknown> {
@@ -73,7 +73,7 @@ it.each([
   ['/v1/embeddings', { input: '' }, 'input', /one character\.$/],
   ['/v1/embeddings', { input: [''] }, 'input[0]', /leave it out/],
 ])('%s may leave an empty text of %j out where it is one of a list', async (path, body, param, message) => {
-  expect(await refusalOf(path, body, EmptyPromptError.ofText(param))).toMatchObject([
+  expect(await refusalOf(path, body, emptyText(param))).toMatchObject([
     400,
     { error: { param, message: expect.stringMatching(message) } },
   ]);

@@ -998,7 +998,7 @@ describe('a new worker', () => {
     const { link, serve } = createServed();
     const controller = new AbortController();
     const loaded = serve.loadModel('owner/model', { signal: controller.signal });
-    await Promise.resolve();
+    await vi.waitFor(() => expect(link.types).toContain('load-model'));
     controller.abort();
     expect(link.types).toEqual(['load-model', 'steer-load']);
     link.welcome('B');
@@ -1021,7 +1021,7 @@ describe('a new worker', () => {
     const { link, serve } = createServed();
     const phases: string[] = [];
     const loaded = serve.loadModel('owner/model', { onProgress: ({ phase }) => phases.push(phase) });
-    await Promise.resolve();
+    await vi.waitFor(() => expect(link.types).toContain('load-model'));
     const load = {
       id: 'owner/model',
       isPaused: false,
@@ -1067,7 +1067,7 @@ describe('a new worker', () => {
   it('is asked once more for a model under which the lost one died, and none after it', async () => {
     const { link, serve } = createServed();
     const loaded = serve.loadModel('owner/huge');
-    await Promise.resolve();
+    await vi.waitFor(() => expect(link.types).toContain('load-model'));
     const texts = serve.tokenTexts([1]);
     link.welcome('B');
     expect(link.types).toEqual(['load-model', 'token-texts', 'load-model', 'token-texts']);

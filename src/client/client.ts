@@ -50,17 +50,7 @@ import type { CheckOptions, CheckReport } from './check/types.ts';
 import type { Link, OpenLink } from './links/link.ts';
 import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
-import {
-  checkDtype,
-  keepStored,
-  toEncoders,
-  toFirstSource,
-  toModelSource,
-  toRepository,
-  toSearch,
-  type LoadModelOptions,
-  type ModelReference,
-} from './model-source.ts';
+import type { LoadModelOptions, ModelReference } from './model-source.ts';
 import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
@@ -173,6 +163,9 @@ function wayToServer(options: ServerOptions, shownUrl?: string): Way {
   return [createClientId(), open];
 }
 
+/** What an app begins with that names no model. Others are named by code that comes on demand. */
+const FIRST_MODEL = { first: { type: 'embedded' }, encoders: [] } as const;
+
 async function wayToWorker({
   worker: createWorker,
   name: app,
@@ -186,14 +179,14 @@ async function wayToWorker({
 }: ConnectOptions): Promise<Way> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
-  checkDtype(dtype);
   const server = backend === 'auto' && serverOfPage();
   if (server) return wayToServer({ server: '/', model: server.dataset['model'] }, server.content);
   const hub = given.hub ?? hubOfPage();
-  const first = await toFirstSource(model, { hub });
-  const encoders = await toEncoders({ embedder, reranker }, { hub });
-  const sources = [first, ...encoders.map(({ source }) => source)];
-  if (sources.some(({ type }) => type === 'hub' || type === 'files')) keepStored();
+  const isPlain =
+    model === EMBEDDED_MODEL && dtype === 'auto' && embedder === undefined && reranker === undefined;
+  const { first, encoders } = isPlain
+    ? FIRST_MODEL
+    : await (await import('./model-source.ts')).toFirstModels({ model, dtype, embedder, reranker }, { hub });
   const clientId = createClientId();
   const bridgeUrl = bridgeOfPage();
   const host = {
@@ -382,6 +375,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       onProgress,
     }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
+    const { checkDtype, keepStored, toModelSource } = await import('./model-source.ts');
     checkDtype(dtype);
     const source = await toModelSource(model, { file, revision, hub });
     const modelName = modelNameOf(source);
@@ -444,6 +438,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     id: string,
     { revision, hub = this.#hub }: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
+    const { toRepository } = await import('./model-source.ts');
     return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
   }
 
@@ -457,6 +452,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     query: string,
     { hub = this.#hub }: Pick<LoadModelOptions, 'hub'> = {},
   ): Promise<readonly FoundModel[]> {
+    const { toSearch } = await import('./model-source.ts');
     return this.#calls.ask({ type: 'search-models', ...toSearch(query, hub) });
   }
 

@@ -56,6 +56,18 @@ interface NamedSourceOptions {
   readonly hub?: string | undefined;
 }
 
+interface FirstModels {
+  readonly model: ModelReference | null;
+  readonly dtype: string;
+  readonly embedder: ModelReference | undefined;
+  readonly reranker: ModelReference | undefined;
+}
+
+interface FirstSources {
+  readonly first: FirstSource;
+  readonly encoders: readonly EncoderInit[];
+}
+
 /** @throws InvalidOptionError. */
 export async function toModelSource(
   model: ModelReference,
@@ -64,6 +76,23 @@ export async function toModelSource(
   if (typeof model === 'string') return toNamedSource(model, options);
   const { toPickedSource } = await import('./picked-files.ts');
   return toPickedSource(model);
+}
+
+/**
+ * The models that an app begins with.
+ *
+ * @throws InvalidOptionError.
+ */
+export async function toFirstModels(
+  { model, dtype, embedder, reranker }: FirstModels,
+  options: NamedSourceOptions,
+): Promise<FirstSources> {
+  checkDtype(dtype);
+  const first = await toFirstSource(model, options);
+  const encoders = await toEncoders({ embedder, reranker }, options);
+  const sources = [first, ...encoders.map(({ source }) => source)];
+  if (sources.some(({ type }) => type === 'hub' || type === 'files')) keepStored();
+  return { first, encoders };
 }
 
 /** @throws InvalidOptionError. */

@@ -1,6 +1,5 @@
 import { isRecord } from '../platform/is-record.ts';
 import { EMBEDDER } from '../protocol/embedding.ts';
-import { JobRowError } from '../protocol/errors/jobs.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import type { JobDeployment } from '../protocol/jobs.ts';
 import { readChatRequest } from '../protocol/openai/chat-request.ts';
@@ -8,6 +7,7 @@ import { readCompletionRequest } from '../protocol/openai/completion-request.ts'
 import { readEmbeddingsRequest } from '../protocol/openai/embeddings-request.ts';
 import type { GenerationRequest } from '../protocol/openai/generation-request.ts';
 import { HttpError } from '../protocol/openai/http-error.ts';
+import { wrongJobBody, wrongJobRow } from '../protocol/errors/job-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,14 +20,14 @@ export interface RowRequest {
 
 /** Reads a line of an OpenAI batch file, whose body the HTTP API would take. @throws JobRowError. */
 export function readRequest({ custom_id: customId, method, url, body }: Fields): RowRequest {
-  if (typeof customId !== 'string') throw JobRowError.expected('custom_id', 'a text');
-  if (method !== 'POST') throw JobRowError.expected('method', 'POST');
-  if (!isRecord(body)) throw JobRowError.expected('body', 'an object');
-  if (body['stream'] === true) throw JobRowError.expected('body.stream', 'false');
+  if (typeof customId !== 'string') throw wrongJobRow('custom_id', 'a text');
+  if (method !== 'POST') throw wrongJobRow('method', 'POST');
+  if (!isRecord(body)) throw wrongJobRow('body', 'an object');
+  if (body['stream'] === true) throw wrongJobRow('body.stream', 'false');
   try {
     return withoutDetails(readBody(url, body));
   } catch (error) {
-    throw error instanceof HttpError ? JobRowError.ofBody(error.message) : error;
+    throw error instanceof HttpError ? wrongJobBody(error.message) : error;
   }
 }
 
@@ -46,10 +46,10 @@ function readBody(url: unknown, body: Fields): RowRequest {
     case EMBEDDER: {
       const { input, options = {} } = body;
       if (isRecord(options)) return { deployment: url, input, options };
-      throw JobRowError.expected('body.options', 'an object');
+      throw wrongJobRow('body.options', 'an object');
     }
     default:
-      throw JobRowError.expected('url', '/v1/completions, /v1/chat/completions or /v1/embeddings');
+      throw wrongJobRow('url', '/v1/completions, /v1/chat/completions or /v1/embeddings');
   }
 }
 
@@ -58,12 +58,12 @@ function withoutDetails(request: RowRequest): RowRequest {
   for (const name of ['promptLogprobs', 'echo'] as const) {
     const value = request.options[name];
     if (value !== undefined && value !== false)
-      throw JobRowError.ofBody(`\`${name}\` isn't for jobs, whose results have no place for it.`);
+      throw wrongJobBody(`\`${name}\` isn't for jobs, whose results have no place for it.`);
   }
   return request;
 }
 
 function onePrompt({ prompts: [input, ...others], options }: GenerationRequest): RowRequest {
-  if (others.length > 0) throw JobRowError.expected('body.prompt', 'one prompt');
+  if (others.length > 0) throw wrongJobRow('body.prompt', 'one prompt');
   return { deployment: TEXT_GENERATOR, input, options: { ...options } };
 }

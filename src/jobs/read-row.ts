@@ -1,13 +1,13 @@
 import { parseOrderedJson } from '../batching/base/ordered-json.ts';
 import { isRecord } from '../platform/is-record.ts';
 import { EMBEDDER, type Embedding } from '../protocol/embedding.ts';
-import { JobRowError } from '../protocol/errors/jobs.ts';
 import type { GenerationChoice, GenerationResult } from '../protocol/generation.ts';
 import { readCells } from '../protocol/job-cells.ts';
 import { fillParts, parseTemplate } from '../protocol/job-template.ts';
 import type { JobDefinition, JobResult } from '../protocol/jobs.ts';
 import { nameTokens, type TextOfToken } from '../protocol/openai/learned-texts.ts';
 import { readRequest, type RowRequest } from './read-request.ts';
+import { wrongJobRow } from '../protocol/errors/job-messages.ts';
 
 /** Reads a row, the text of a JSON object. @throws JobColumnError, JobRowError, PromptTooLongError. */
 export type ReadRow = (seed: number, json: string) => RowRequest;
@@ -24,7 +24,7 @@ export function rowReader(job: JobDefinition): ReadRow {
   const [parts, systemParts] = [parseTemplate(template), parseTemplate(system ?? '')];
   return (seed, json) => {
     const cells = readCells(json);
-    if (!cells) throw JobRowError.expected('row', 'a JSON object');
+    if (!cells) throw wrongJobRow('row', 'a JSON object');
     const text = fillParts(parts, cells);
     if (deployment === EMBEDDER) return { deployment, input: text, options };
     const user = { role: 'user', content: text };

@@ -1,20 +1,11 @@
 import * as v from 'valibot';
-import { OPTION_CHECKS } from '../batching/options/generation-options.ts';
+import { OPTION_CHECKS } from '../batching/options/option-checks.ts';
+import type { CallAnswer, CallName } from './call-answers.ts';
 import { chatMessage, lengthOfChat } from './chat.ts';
-import { foundModel } from './found-model.ts';
-import { ggufFile } from './gguf-file.ts';
 import type { ClientId } from './ids.ts';
-import { jobAction, jobDefinition, jobInfo, jobPage, MAX_ROWS_PER_CALL, rowQuery } from './jobs.ts';
-import {
-  detokenization,
-  dtypeChoice,
-  modelSource,
-  storedModel,
-  suggestedModel,
-  tokenization,
-  whenBusy,
-} from './models.ts';
-import { batchKnobs, overrideId, policy } from './status.ts';
+import { jobAction, jobDefinition, MAX_ROWS_PER_CALL, rowQuery } from './jobs.ts';
+import { dtypeChoice, modelSource, whenBusy } from './models.ts';
+import { overrideId } from './status.ts';
 import {
   boundedList,
   count,
@@ -40,95 +31,74 @@ export function clientMessage<Type extends string, Entries extends v.ObjectEntri
 
 /** A message that the worker answers with `call-answered` or `call-refused`. */
 // @__NO_SIDE_EFFECTS__
-function call<Type extends string, Entries extends v.ObjectEntries, Answer extends v.GenericSchema>(
-  type: Type,
-  entries: Entries,
-  answer: Answer,
-) {
-  return { message: clientMessage(type, { callId: count, ...entries }), answer };
+function call<Type extends CallName, Entries extends v.ObjectEntries>(type: Type, entries: Entries) {
+  return clientMessage(type, { callId: count, ...entries });
 }
-
-const nothing = v.void();
 
 const chat = v.pipe(
   v.array(chatMessage),
   v.check((messages) => lengthOfChat(messages) <= MAX_PROMPT_LENGTH),
 );
 
-/** The one table of calls to the worker itself: by name, the message's fields and the answer. */
+/** The fields of each call to the worker itself. `call-answers.ts` has the answers. */
 export const CALLS = {
-  /** Answers with all knobs of that deployment; for the text generator, the users' own. */
-  configure: call('configure', { deployment: name, knobs: v.unknown() }, v.union([policy, batchKnobs])),
-  /** Begins an override, or changes the one with this ID. Answers with the knobs in force. */
-  'set-override': call(
-    'set-override',
-    { overrideId, deployment: name, knobs: v.unknown() },
-    v.union([policy, batchKnobs]),
-  ),
+  configure: call('configure', { deployment: name, knobs: v.unknown() }),
+  /** Begins an override, or changes the one with this ID. */
+  'set-override': call('set-override', { overrideId, deployment: name, knobs: v.unknown() }),
   /** Does nothing unless this override is held. */
-  'release-override': call('release-override', { overrideId }, nothing),
-  /** Answers in Prometheus' text format. */
-  metrics: call('metrics', {}, v.string()),
-  /** Answers with a string for each token. */
-  'token-texts': call('token-texts', { tokenIds }, v.array(v.string())),
-  tokenize: call(
-    'tokenize',
-    { text: v.pipe(v.string(), v.maxLength(MAX_TEXT_LENGTH)), addSpecialTokens: v.boolean() },
-    tokenization,
-  ),
+  'release-override': call('release-override', { overrideId }),
+  metrics: call('metrics', {}),
+  'token-texts': call('token-texts', { tokenIds }),
+  tokenize: call('tokenize', {
+    text: v.pipe(v.string(), v.maxLength(MAX_TEXT_LENGTH)),
+    addSpecialTokens: v.boolean(),
+  }),
   /** Renders the messages with the chat template of the current model. */
-  'tokenize-chat': call(
-    'tokenize-chat',
-    {
-      messages: chat,
-      addGenerationPrompt: v.boolean(),
-      chatTemplateArguments: record,
-      tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
-    },
-    tokenization,
-  ),
-  detokenize: call('detokenize', { tokenIds }, detokenization),
-  /** Answers once the model serves. */
-  'load-model': call(
-    'load-model',
-    { source: modelSource, dtype: dtypeChoice, whenBusy, deployment: v.exactOptional(name) },
-    nothing,
-  ),
-  'list-models': call('list-models', {}, v.array(storedModel)),
-  'suggest-models': call('suggest-models', {}, v.array(suggestedModel)),
+  'tokenize-chat': call('tokenize-chat', {
+    messages: chat,
+    addGenerationPrompt: v.boolean(),
+    chatTemplateArguments: record,
+    tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
+  }),
+  detokenize: call('detokenize', { tokenIds }),
+  'load-model': call('load-model', {
+    source: modelSource,
+    dtype: dtypeChoice,
+    whenBusy,
+    deployment: v.exactOptional(name),
+  }),
+  'list-models': call('list-models', {}),
+  'suggest-models': call('suggest-models', {}),
   /** Asks the hub. */
-  'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }, v.array(ggufFile)),
+  'list-gguf-files': call('list-gguf-files', { hub: name, id: name, revision: name }),
   /** Asks the hub. */
-  'search-models': call('search-models', { hub: name, query: name }, v.array(foundModel)),
-  'delete-model': call('delete-model', { key: v.string(), force: v.exactOptional(v.boolean()) }, nothing),
+  'search-models': call('search-models', { hub: name, query: name }),
+  'delete-model': call('delete-model', { key: v.string(), force: v.exactOptional(v.boolean()) }),
   /** Compares a tiny model's results with known values, and measures the memory: see `DeviceCheck`. It blocks the worker for about 200 ms. */
-  'check-device': call('check-device', {}, record),
-  'list-jobs': call('list-jobs', {}, v.array(jobInfo)),
+  'check-device': call('check-device', {}),
+  'list-jobs': call('list-jobs', {}),
   /** Begins to store a job, which runs once `start-job` says that all rows are there. A repetition changes nothing. */
-  'create-job': call('create-job', { job: jobDefinition, jobName: v.string() }, nothing),
+  'create-job': call('create-job', { job: jobDefinition, jobName: v.string() }),
   /** Adds rows, as JSON, behind the first `from`. A repetition changes nothing. */
-  'add-job-rows': call(
-    'add-job-rows',
-    { jobId: name, from: count, rows: boundedList(v.string(), MAX_ROWS_PER_CALL) },
-    nothing,
-  ),
-  'start-job': call('start-job', { jobId: name }, nothing),
-  'steer-job': call('steer-job', { jobId: name, action: jobAction }, nothing),
+  'add-job-rows': call('add-job-rows', {
+    jobId: name,
+    from: count,
+    rows: boundedList(v.string(), MAX_ROWS_PER_CALL),
+  }),
+  'start-job': call('start-job', { jobId: name }),
+  'steer-job': call('steer-job', { jobId: name, action: jobAction }),
   /** Runs a row again, with another seed. */
-  'rerun-job-row': call('rerun-job-row', { jobId: name, index: count, seed: count }, nothing),
-  'rename-job': call('rename-job', { jobId: name, jobName: v.string() }, nothing),
-  'read-job': call('read-job', { jobId: name, ...rowQuery }, jobPage),
-};
+  'rerun-job-row': call('rerun-job-row', { jobId: name, index: count, seed: count }),
+  'rename-job': call('rename-job', { jobId: name, jobName: v.string() }),
+  'read-job': call('read-job', { jobId: name, ...rowQuery }),
+} satisfies { readonly [Name in CallName]: unknown };
 
 type Calls = typeof CALLS;
-export type CallName = keyof Calls;
 
 /** The message of a call. */
 export type CallMessage<Name extends CallName = CallName> = {
-  [Key in Name]: { readonly type: Key } & Wire<Calls[Key]['message']>;
+  [Key in Name]: { readonly type: Key } & Wire<Calls[Key]>;
 }[Name];
-
-export type CallAnswer<Name extends CallName> = Wire<Calls[Name]['answer']>;
 
 /** The worker's function for each call. */
 export type CallHandlers<Name extends CallName = CallName> = {

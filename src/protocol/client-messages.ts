@@ -43,7 +43,7 @@ const otherMessages = [
   clientMessage('cancel', { requestId }),
   /** Does nothing if no load is under way. */
   clientMessage('steer-load', { action: v.picklist(['pause', 'resume', 'cancel']) }),
-  ...Object.values(CALLS).map(({ message }) => message),
+  ...Object.values(CALLS),
 ];
 
 const tabMessage = v.variant('type', [submit, submitAll, ...otherMessages]);

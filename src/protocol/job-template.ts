@@ -1,7 +1,7 @@
-import { PromptTooLongError } from './errors/deployments.ts';
-import { JobColumnError, JobRowError } from './errors/jobs.ts';
 import { readCells, textOfCell, type JobCells } from './job-cells.ts';
 import { MAX_PROMPT_LENGTH } from './wire.ts';
+import { missingJobColumn, wrongJobRow } from './errors/job-messages.ts';
+import { promptTooLongToRead } from './errors/deployment-messages.ts';
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
 
@@ -33,7 +33,7 @@ export function missingColumn(template: string, columns: Iterable<string>): stri
  */
 export function fillTemplate(template: string, row: Readonly<Record<string, unknown>> | string): string {
   const cells = readCells(typeof row === 'string' ? row : JSON.stringify(row));
-  if (!cells) throw JobRowError.expected('row', 'a JSON object');
+  if (!cells) throw wrongJobRow('row', 'a JSON object');
   return fillParts(parseTemplate(template), cells);
 }
 
@@ -43,7 +43,7 @@ export function fillParts(parts: TemplateParts, cells: JobCells): string {
   for (const [at, part] of parts.entries()) {
     text += at % 2 === 0 ? part : textOfCell(cellOf(cells, part));
     // Checked on the way: a template of 1 MB may repeat a cell of 1 MB.
-    if (text.length > MAX_PROMPT_LENGTH) throw PromptTooLongError.ofText(text.length, MAX_PROMPT_LENGTH);
+    if (text.length > MAX_PROMPT_LENGTH) throw promptTooLongToRead(text.length, MAX_PROMPT_LENGTH);
   }
   return text;
 }
@@ -51,5 +51,5 @@ export function fillParts(parts: TemplateParts, cells: JobCells): string {
 function cellOf(cells: JobCells, column: string): string {
   const cell = cells.get(column) ?? [...cells].find(([name]) => name.trim() === column)?.[1];
   if (cell !== undefined) return cell;
-  throw JobColumnError.of(column, [...cells.keys()]);
+  throw missingJobColumn(column, [...cells.keys()]);
 }

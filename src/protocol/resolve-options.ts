@@ -1,12 +1,13 @@
 import { InvalidOptionError } from '../batching/base/errors.ts';
 import {
   GENERATION_OPTIONS,
-  OPTION_CHECKS,
   OPTION_DEFAULTS,
   type CheckedGenerationOptions,
   type ResolvedGenerationOptions,
 } from '../batching/options/generation-options.ts';
-import { integerIn, parseOptions, tokenIdsIn } from '../batching/base/validate.ts';
+import { OPTION_CHECKS } from '../batching/options/option-checks.ts';
+import { integerIn, parseOptions } from '../batching/base/validate.ts';
+import { tokenIdsIn } from '../batching/base/validate-compound.ts';
 import { logitBiasWithin } from '../batching/options/logit-bias.ts';
 import { pickSampling } from '../batching/options/sampling-options.ts';
 import { isRecord } from '../platform/is-record.ts';

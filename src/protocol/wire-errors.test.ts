@@ -4,24 +4,24 @@ import {
   InvalidOptionError,
   RequestCancelledError,
   RequestTimeoutError,
-  UnknownOptionError,
 } from '../batching/base/errors.ts';
-import { EmptyPromptError, PromptTooLongError } from './errors/deployments.ts';
-import { ModelFileMissingError } from './errors/model.ts';
 import { NoWebGpuAdapterError } from './errors/runtime.ts';
 import { OverrideEndedError, OverrideHeldError } from './errors/tabs.ts';
 import { fromWireError, inputOf, ofInput, TabserveError, toWireError } from './wire-errors.ts';
+import { unknownOption } from '../batching/base/unknown-option-error.ts';
+import { emptyPrompt, promptTooLong } from './errors/deployment-messages.ts';
+import { modelFileMissing } from './errors/model-messages.ts';
 
 describe('the wire', () => {
   it.each([
-    EmptyPromptError.of(),
-    PromptTooLongError.of(600, 512, 511),
+    emptyPrompt(),
+    promptTooLong(600, 512, 511),
     InvalidOptionError.of('logitBias[262]', 'a number', 'x'),
     InvalidOptionError.ofCrowd(4, 2),
-    UnknownOptionError.of('size', ['n', 'stop']),
+    unknownOption('size', ['n', 'stop']),
     RequestCancelledError.because('why'),
     RequestTimeoutError.ofRequest(5),
-    ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
+    modelFileMissing('http://localhost/config.json', 'HTTP status 404'),
     NoWebGpuAdapterError.because('none'),
     OverrideHeldError.by('another'),
     OverrideEndedError.bySuspension(),

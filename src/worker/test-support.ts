@@ -1,5 +1,4 @@
 import { textOfContent } from '../protocol/chat.ts';
-import { ChatTemplateError } from '../protocol/errors/model.ts';
 import type { BatchRecord } from '../protocol/stats.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './runtime/loaded-model.ts';
@@ -19,6 +18,7 @@ import type { ServeWorkerHost } from './serving/reports/host-reports.ts';
 import type { LinkListener } from '../client/links/link.ts';
 import { isStolen, type Locks } from '../protocol/locks.ts';
 import type { WorkerPort } from '../client/links/worker-host.ts';
+import { chatTemplateRefused } from '../protocol/errors/model-messages.ts';
 
 /** Builders and fakes for the tests of this folder and its neighbors; production code never imports this file. */
 
@@ -264,7 +264,7 @@ export const scriptedChatTemplate: ChatTemplate = {
   sourceFor: () => '',
   render(messages, { variables: { mood = '' } = {}, addGenerationPrompt = true } = {}) {
     if (messages.some(({ role }, index) => role === messages[index - 1]?.role))
-      throw ChatTemplateError.of('the roles do not alternate');
+      throw chatTemplateRefused('the roles do not alternate');
     const written = messages.map(
       ({ role, content }) => `${role.charAt(0).toUpperCase()}${textOfContent(content)}`,
     );

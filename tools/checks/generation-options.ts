@@ -1,12 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
 import { defaultText } from '../../src/batching/options/option-text.ts';
-import {
-  checkOf,
-  OPTION_NAMES,
-  optionOf,
-  type OptionName,
-} from '../../src/batching/options/generation-options.ts';
+import { OPTION_NAMES, optionOf, type OptionName } from '../../src/batching/options/generation-options.ts';
+import { checkOf } from '../../src/batching/options/option-checks.ts';
 import type { GenerationOption } from '../../src/batching/options/option-table.ts';
 import { updateParts } from './marked-part.ts';
 

@@ -1,5 +1,3 @@
-import { describeKnown } from './nearest-name.ts';
-
 /** The handler of a batch returned or yielded something other than one entry per item. */
 export class BatchSizeMismatchError extends Error {
   override readonly name = 'BatchSizeMismatchError';
@@ -170,13 +168,6 @@ export class UnknownOptionError extends Error {
     super(message);
     this.param = param;
   }
-
-  static of(option: string, known: readonly string[]): UnknownOptionError {
-    return new UnknownOptionError(
-      `Unknown option \`${shown(option)}\`: ${describeKnown(option, known)}.`,
-      withoutIndex(option),
-    );
-  }
 }
 
 /** The `responseFormat` can't be compiled, or a part of it can't be enforced. */
@@ -243,7 +234,7 @@ export class StopConditionError extends Error {
 }
 
 /** `logitBias` for `logitBias[262]`. */
-function withoutIndex(option: string): string {
+export function withoutIndex(option: string): string {
   return shown(option.split('[', 1)[0]);
 }
 

@@ -5,11 +5,11 @@ import {
   integerIn,
   integerOrInfinityIn,
   isBoolean,
-  jsonRecordIn,
   oneOf,
   parseOptions,
   type Validators,
 } from './validate.ts';
+import { jsonRecordIn } from './validate-compound.ts';
 
 interface Options {
   readonly size?: number;

@@ -1,22 +1,9 @@
 import type { GenerationOption, GivenOf, OptionTable, Resolved, ValueOf } from './option-table.ts';
 import { fromNames, keysOf } from '../base/records.ts';
-import { logitBiasWithin } from './logit-bias.ts';
 import { MAX_LOGPROBS, SAMPLING_OPTIONS } from './sampling-options.ts';
-import {
-  finiteIn,
-  integerIn,
-  integerOrBooleanIn,
-  isBoolean,
-  jsonRecordIn,
-  stringsIn,
-  tokenIdsIn,
-  type Validate,
-} from '../base/validate.ts';
 import { MAX_CHOICES, TIMEOUT_RANGE } from './limits.ts';
-import { responseFormatIn } from './response-format.ts';
-import { isToolChoice, toolsIn } from './tools.ts';
 
-// The one table of generation options. Types, checks, the HTTP API, the page's form, the docs' table and the Ray
+// The one table of generation options. Types, the checks (option-checks.ts), the HTTP API, the page's form, the docs' table and the Ray
 // deployment's options come from it. The comment above an option is its meaning, in the editor and in the docs.
 
 /** In the order of the page's form and of the docs. */
@@ -131,33 +118,39 @@ export const GENERATION_OPTIONS = {
 } as const satisfies OptionTable;
 
 /** Declarations lose the comments of what is spread, so both tables are named. */
-type Table = typeof GENERATION_OPTIONS & typeof SAMPLING_OPTIONS;
+export type OptionsByName = typeof GENERATION_OPTIONS & typeof SAMPLING_OPTIONS;
 /**
  * The name of an option of the text generator.
  *
  * @useDeclaredType
  */
-export type OptionName = keyof Table;
+export type OptionName = keyof OptionsByName;
 
 /**
  * Per-request options; what is left out comes from the model's `generation_config.json`, else from Tabserve's own defaults.
  *
  * @interface
  */
-export type GenerationOptions = { readonly [Name in keyof Table]?: GivenOf<Table[Name]> | undefined };
+export type GenerationOptions = {
+  readonly [Name in keyof OptionsByName]?: GivenOf<OptionsByName[Name]> | undefined;
+};
 
 /** Options that have been checked. */
-export type CheckedGenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
+export type CheckedGenerationOptions = {
+  readonly [Name in keyof OptionsByName]?: ValueOf<OptionsByName[Name]> | undefined;
+};
 
 /** The value of each option that is in force; undefined where the option is off. */
-export type ResolvedGenerationOptions = Resolved<Table>;
+export type ResolvedGenerationOptions = Resolved<OptionsByName>;
 
 type ModelOptionName = {
-  [Name in keyof Table]: Table[Name] extends { readonly generationConfig: unknown } ? Name : never;
-}[keyof Table];
+  [Name in keyof OptionsByName]: OptionsByName[Name] extends { readonly generationConfig: unknown }
+    ? Name
+    : never;
+}[keyof OptionsByName];
 
 /** The type of each option that a model may have a default of. */
-export type ModelOptionTypes = { readonly [Name in ModelOptionName]: Table[Name]['type'] };
+export type ModelOptionTypes = { readonly [Name in ModelOptionName]: OptionsByName[Name]['type'] };
 
 /** All options of the text generator, in the order of the docs. */
 export const OPTION_NAMES = /* @__PURE__ */ keysOf(GENERATION_OPTIONS);
@@ -166,13 +159,10 @@ export const MODEL_OPTION_NAMES = /* @__PURE__ */ OPTION_NAMES.filter(
   (name): name is ModelOptionName => optionOf(name).generationConfig !== undefined,
 );
 
-/** The check of each option, as far as it does not depend on the model. */
-export const OPTION_CHECKS = /* @__PURE__ */ fromNames<{
-  readonly [Name in keyof Table]: Validate<ValueOf<Table[Name]>>;
-}>(OPTION_NAMES, (name) => checkOf(optionOf(name)));
-
 export const OPTION_DEFAULTS = /* @__PURE__ */ fromNames<{
-  readonly [Name in keyof Table]: Table[Name] extends { readonly default: infer Value } ? Value : undefined;
+  readonly [Name in keyof OptionsByName]: OptionsByName[Name] extends { readonly default: infer Value }
+    ? Value
+    : undefined;
 }>(OPTION_NAMES, (name) => optionOf(name).default);
 
 /** @internal */
@@ -192,34 +182,4 @@ export function httpNameOf({ openAi, vllm }: GenerationOption): string | undefin
 /** Its name in `POST /v1/chat/completions`. */
 export function chatNameOf(option: GenerationOption): string | undefined {
   return httpNameOf(option) ?? option.vllmChat;
-}
-
-/** @internal */
-export function checkOf(option: GenerationOption): Validate<unknown> {
-  switch (option.type) {
-    case 'integer':
-      return integerIn(option);
-    case 'number':
-      return finiteIn(option);
-    case 'integer-or-boolean':
-      return integerOrBooleanIn(option);
-    case 'boolean':
-      return isBoolean;
-    case 'strings':
-      return stringsIn(option);
-    case 'token-ids':
-      return tokenIdsIn(option);
-    case 'logit-bias':
-      return logitBiasWithin(Infinity);
-    case 'json-record':
-      return jsonRecordIn(option);
-    case 'response-format':
-      return responseFormatIn(option);
-    case 'tools':
-      return toolsIn(option);
-    case 'tool-choice':
-      return isToolChoice;
-    default:
-      throw new Error(`No check for ${JSON.stringify(option satisfies never)}`);
-  }
 }

@@ -1,10 +1,8 @@
 import { finiteIn, validator, type Validate } from '../base/validate.ts';
+import { LOGIT_BIAS_LIMITS } from './limits.ts';
 
 /** Token id -> what is added to its logit. */
 export type LogitBias = Readonly<Record<string, number>>;
-
-/** Each entry costs the CPU a little in every step. */
-export const LOGIT_BIAS_LIMITS = { maxItems: 300, from: -100, to: 100 } as const;
 
 /** Biases for tokens that a vocabulary of this size has. */
 export function logitBiasWithin(vocabSize: number): Validate<LogitBias> {

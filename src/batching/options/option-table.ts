@@ -1,7 +1,8 @@
 import type { ResponseFormat } from './response-format.ts';
 import type { GenerationTool, ToolChoice } from './tools.ts';
 import type { LogitBias } from './logit-bias.ts';
-import type { JsonRecord, ListBounds, NumberRange, StringBounds, TextBounds } from '../base/validate.ts';
+import type { NumberRange } from '../base/validate.ts';
+import type { JsonRecord, ListBounds, StringBounds, TextBounds } from '../base/validate-compound.ts';
 
 /** The value of each type of option, and its bounds. */
 interface Types {

@@ -1,6 +1,6 @@
 import { parseDecimal } from '../base/validate.ts';
 import type { GenerationOption } from './option-table.ts';
-import { checkOf } from './generation-options.ts';
+import { checkOf } from './option-checks.ts';
 
 /**
  * The value of an option that is typed into a form or a query; undefined where the text is not of its type.

@@ -1,6 +1,8 @@
-import { InvalidOptionError, shown, UnknownOptionError } from '../base/errors.ts';
+import { InvalidOptionError, shown } from '../base/errors.ts';
 import { spellingOf } from '../base/ordered-json.ts';
-import { jsonRecordIn, validator, type TextBounds, type Validate } from '../base/validate.ts';
+import { validator, type Validate } from '../base/validate.ts';
+import { jsonRecordIn, type TextBounds } from '../base/validate-compound.ts';
+import { unknownOption } from '../base/unknown-option-error.ts';
 
 /** A JSON Schema, of draft 2020-12 or older. A keyword that can't be enforced is refused by name. */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
@@ -161,7 +163,7 @@ export function responseFormatIn(bounds: TextBounds): Validate<ResponseFormat> {
     const texts = [...(type === 'json_schema' ? ['name'] : []), ...(type === 'choice' ? [] : ['prefix'])];
     const known = ['type', ...(field ? [field.name] : []), ...texts];
     const unknown = Object.keys(format).find((name) => !known.includes(name));
-    if (unknown !== undefined) throw UnknownOptionError.of(`${option}.${unknown}`, known);
+    if (unknown !== undefined) throw unknownOption(`${option}.${unknown}`, known);
     if (field && !field.holds(format[field.name]))
       throw InvalidOptionError.of(`${option}.${field.name}`, field.expected, format[field.name]);
     for (const name of texts)

@@ -1,6 +1,6 @@
 import type { OptionTable, Resolved } from './option-table.ts';
 import { fromNames, keysOf } from '../base/records.ts';
-import { LOGIT_BIAS_LIMITS } from './logit-bias.ts';
+import { LOGIT_BIAS_LIMITS } from './limits.ts';
 
 /** The most alternatives reported with each token. */
 export const MAX_LOGPROBS = 20;

@@ -1,11 +1,11 @@
 import { InvalidOptionError } from '../base/errors.ts';
+import { validator } from '../base/validate.ts';
 import {
   jsonRecordIn,
-  validator,
   type JsonRecord,
   type ListBounds,
   type TextBounds,
-} from '../base/validate.ts';
+} from '../base/validate-compound.ts';
 
 /** A function that the model may call. The caller runs it, and sends its answer as a message with the role `tool`. */
 export interface GenerationTool {

@@ -4,7 +4,8 @@ import {
   type SharedV4Warning,
 } from '@ai-sdk/provider';
 
-import { OPTION_NAMES, UnknownOptionError, type GenerationOptions } from '../index.ts';
+import { OPTION_NAMES, type GenerationOptions } from '../index.ts';
+import { unknownOption } from '../../batching/base/unknown-option-error.ts';
 
 /** The key of Tabserve's own options in `providerOptions`, and of its metadata. */
 export const PROVIDER = 'tabserve';
@@ -41,7 +42,7 @@ export function readSettings(call: LanguageModelV4CallOptions): GenerationOption
     });
   }
   const unknown = Object.keys(own).find((name) => !ALLOWED.includes(name));
-  if (unknown !== undefined) throw UnknownOptionError.of(unknown, ALLOWED);
+  if (unknown !== undefined) throw unknownOption(unknown, ALLOWED);
   const given = Object.entries(SETTINGS).flatMap(([setting, option]) => {
     const value = Reflect.get(call, setting);
     return value === undefined ? [] : [[option, value] as const];

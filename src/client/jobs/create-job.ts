@@ -1,12 +1,13 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { OPTION_CHECKS, type CheckedGenerationOptions } from '../../batching/options/generation-options.ts';
+import type { CheckedGenerationOptions } from '../../batching/options/generation-options.ts';
+import { OPTION_CHECKS } from '../../batching/options/option-checks.ts';
 import { parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import { SEED_OF_FILE } from '../../jobs/row-rules.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
-import { JobColumnError, JobRowError } from '../../protocol/errors/jobs.ts';
+import { JobRowError } from '../../protocol/errors/jobs.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../../protocol/generation.ts';
 import { createId } from '../../protocol/ids.ts';
 import { readCells } from '../../protocol/job-cells.ts';
@@ -21,6 +22,13 @@ import type {
   RequestJobOptions,
   TextJobOptions,
 } from './types.ts';
+import {
+  jobValueNotJson,
+  missingJobColumn,
+  noJobRows,
+  sameCustomId,
+  wrongJobRow,
+} from '../../protocol/errors/job-messages.ts';
 
 /** Characters of the rows that go to the worker at once. */
 const MAX_CALL_LENGTH = 2 ** 20;
@@ -35,7 +43,7 @@ export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel
   const { signal, onStored } = options;
   const rows = textsOf(sourceOf(options), hasRequests(options) ? 'requests' : 'rows');
   const first = await rows.next();
-  if (first.done) throw JobRowError.empty();
+  if (first.done) throw noJobRows();
   const job = describe(options, first.value, isChatModel);
   const jobName = options.name ?? `Job ${job.createdAt.slice(0, 16).replace('T', ' ')}`;
   signal?.throwIfAborted();
@@ -108,7 +116,7 @@ function describeText(
 
 function checkColumns(template: string, known: readonly string[]): void {
   const missing = missingColumn(template, known);
-  if (missing !== undefined) throw JobColumnError.of(missing, known);
+  if (missing !== undefined) throw missingJobColumn(missing, known);
 }
 
 function checkSeed<Seed extends number | undefined>(seed: Seed): Seed {
@@ -144,7 +152,7 @@ async function storeRows(
 /** @throws JobRowError. */
 function addNew(customIds: Set<string>, customId: string | undefined): void {
   if (customId === undefined) return;
-  if (customIds.has(customId)) throw JobRowError.ofTwins(customId);
+  if (customIds.has(customId)) throw sameCustomId(customId);
   customIds.add(customId);
 }
 
@@ -161,7 +169,7 @@ async function* textsOf(source: JobSource<unknown>, name: string): AsyncGenerato
     const place = `${name}[${index}]`;
     const json = typeof row === 'string' ? row : writeJson(row, place);
     if (json === undefined || !isRecord(parseJson(json)))
-      throw JobRowError.expected(place, 'an object of JSON values, or the text of one');
+      throw wrongJobRow(place, 'an object of JSON values, or the text of one');
     yield json;
     index += 1;
   }
@@ -177,7 +185,7 @@ function writeJson(row: unknown, place: string): string | undefined {
       const given: unknown = Object(this)[key];
       const isTimeless = given instanceof Date && value === null;
       if (isOfJson(value) && !isTimeless) return value;
-      throw JobRowError.ofValue(place + column, given);
+      throw jobValueNotJson(place + column, given);
     });
   } catch (error) {
     if (error instanceof JobRowError) throw error;

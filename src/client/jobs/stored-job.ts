@@ -1,12 +1,12 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { integerIn } from '../../batching/base/validate.ts';
-import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
 import type { Ask } from '../links/calls.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
+import { jobNotFound } from '../../protocol/errors/job-messages.ts';
 
 type Listener = (info: JobInfo | undefined) => void;
 
@@ -144,7 +144,7 @@ export class StoredJob implements Job {
   #changeSince(known: JobInfo): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const unsubscribe = this.subscribe((info) => {
-      if (!info) reject(JobNotFoundError.of(this.id));
+      if (!info) reject(jobNotFound(this.id));
       else if (info !== known) resolve();
     });
     return promise.finally(unsubscribe);

@@ -1,9 +1,9 @@
-import { JobNotFoundError } from '../../protocol/errors/jobs.ts';
 import type { JobInfo } from '../../protocol/jobs.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
 import type { Ask } from '../links/calls.ts';
 import { StoredJob } from './stored-job.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
+import { jobNotFound } from '../../protocol/errors/job-messages.ts';
 
 /** The worker's jobs as this tab knows them. */
 export class StoredJobs implements Jobs {
@@ -31,7 +31,7 @@ export class StoredJobs implements Jobs {
     await this.#fetch();
     const job = this.#jobs.get(id);
     if (job) return job;
-    throw JobNotFoundError.of(id);
+    throw jobNotFound(id);
   }
 
   subscribe(listener: (jobs: readonly Job[]) => void): () => void {

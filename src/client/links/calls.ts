@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { CALLS, type CallName } from '../../protocol/calls.ts';
+import { CALL_ANSWERS, type CallName } from '../../protocol/call-answers.ts';
 import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../../protocol/errors/tabs.ts';
@@ -13,7 +13,7 @@ type CallRequest<Message = Outgoing> = Message extends { readonly callId: number
   ? Omit<Message, 'callId'>
   : never;
 
-type AnswerOf<Name extends CallName> = v.InferOutput<(typeof CALLS)[Name]['answer']>;
+type AnswerOf<Name extends CallName> = v.InferOutput<(typeof CALL_ANSWERS)[Name]>;
 
 /** Sends a call and resolves with its answer. */
 export type Ask = Calls['ask'];
@@ -57,7 +57,7 @@ export class Calls {
   }
 
   /**
-   * Rejects if the answer doesn't fit its schema in `CALLS`.
+   * Rejects if the answer doesn't fit its schema in `CALL_ANSWERS`.
    *
    * @param signal Once aborted, a load isn't asked of the next worker.
    */
@@ -65,7 +65,7 @@ export class Calls {
     request: Request,
     signal?: AbortSignal,
   ): Promise<AnswerOf<Request['type']>> {
-    return v.parse(CALLS[request.type].answer, await this.#ask(request, signal));
+    return v.parse(CALL_ANSWERS[request.type], await this.#ask(request, signal));
   }
 
   /** Removes and returns a call that is answered now; undefined for one that was answered before. */

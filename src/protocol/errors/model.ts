@@ -1,8 +1,5 @@
 import { shown } from '../../batching/base/errors.ts';
-import { codedError } from './coded-error.ts';
-
-/** Details may quote a hub, a folder or a chat template. */
-const MAX_DETAIL = 300;
+import { codedError, MAX_DETAIL } from './coded-error.ts';
 
 /** The app was connected without a model, and none has been loaded since. */
 export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
@@ -14,29 +11,7 @@ export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
 }
 
 /** A file of the model could not be read. */
-export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {
-  static of(url: string, status: string, cause?: unknown): ModelFileMissingError {
-    return new ModelFileMissingError(
-      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the model folder is complete and served, or name another one: connect({ model }).`,
-      { cause },
-    );
-  }
-
-  /** For a folder's config.json, without which the others aren't looked for. */
-  static ofConfig(url: string, status: string): ModelFileMissingError {
-    return new ModelFileMissingError(
-      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the folder is served with config.json, the tokenizer and the weights. A GGUF file has no address: fetch it, and pass it as new File([blob], 'model.gguf').`,
-    );
-  }
-
-  /** For a file of an ONNX model. */
-  static ofOnnx(url: string, status: string, cause?: unknown): ModelFileMissingError {
-    return new ModelFileMissingError(
-      `Couldn't read ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check the address, which is relative to the worker's script, and that its server has the file.`,
-      { cause },
-    );
-  }
-}
+export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {}
 
 /** A file of the model is damaged, or has other contents than its name says. */
 export class ModelFileCorruptError extends codedError('ModelFileCorruptError', 'MODEL_FILE_CORRUPT') {
@@ -44,20 +19,6 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
     return new ModelFileCorruptError(
       `${shown(file)} is damaged: ${shown(detail, MAX_DETAIL)}. Load a complete copy of the model.`,
       { cause },
-    );
-  }
-
-  /** For a file that is of another kind than its name says. */
-  static ofOtherKind(file: string, kind: string): ModelFileCorruptError {
-    return new ModelFileCorruptError(
-      `${shown(file)} is no ${kind} file. Pick one, or a folder with config.json, the tokenizer and the weights.`,
-    );
-  }
-
-  /** For a model that the browser has stored. */
-  static ofStored(id: string, detail: string): ModelFileCorruptError {
-    return new ModelFileCorruptError(
-      `The copy of ${id} on this device is damaged (${detail}) and was deleted. Load the model again.`,
     );
   }
 }
@@ -87,33 +48,5 @@ export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_C
 /** Tools, or messages about calls, were sent to a model whose chat template takes none. */
 export class ToolsUnsupportedError extends codedError('ToolsUnsupportedError', 'TOOLS_UNSUPPORTED') {}
 
-/** Words of a chat template that refuses messages for their roles. */
-const ROLES = /\brole|alternat|system|\border|\bfirst\b|\blast\b/i;
-
 /** The model's chat template refuses the messages, or fails. */
-export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {
-  /** By its own `raise_exception`. */
-  static of(detail: string, cause?: unknown): ChatTemplateError {
-    const remedy = ROLES.test(detail) ? 'Check the order of their roles.' : 'Change them as it asks.';
-    return new ChatTemplateError(
-      `The model's chat template refuses these messages: ${shown(detail, MAX_DETAIL)}. ${remedy}`,
-      { cause },
-    );
-  }
-
-  /** Not for the messages: the template itself fails. */
-  static broken(detail: string, cause?: unknown): ChatTemplateError {
-    return new ChatTemplateError(
-      `The model's chat template fails: ${shown(detail, MAX_DETAIL)}. Send messages of another form, or a text instead of a chat, or load another model.`,
-      { cause },
-    );
-  }
-
-  /** Rendering would block the worker for all tabs. */
-  static endless(detail: string, cause?: unknown): ChatTemplateError {
-    return new ChatTemplateError(
-      `The model's chat template was stopped: ${detail}. Load another model, or send a text instead of a chat.`,
-      { cause },
-    );
-  }
-}
+export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {}

@@ -12,8 +12,9 @@ import { ScriptedBackend } from '../../worker/testing/scripted-backend.ts';
 import { createScriptedModel } from '../../worker/test-support.ts';
 import { resolveOptions } from '../resolve-options.ts';
 import { readMessages } from '../read-messages.ts';
-import { UnknownDeploymentError } from './deployments.ts';
-import { ChatTemplateError, ModelFileCorruptError, ModelFileMissingError } from './model.ts';
+import { ModelFileCorruptError } from './model.ts';
+import { unknownDeployment } from './deployment-messages.ts';
+import { chatTemplateRefused, modelFileMissing } from './model-messages.ts';
 
 /** More than the constant parts of any message: the longest lists all options. */
 const MAX_MESSAGE_LENGTH = 1000;
@@ -48,10 +49,10 @@ it.each<readonly [string, fc.Arbitrary<unknown>, (given: never) => unknown]>([
   ['a model', hostile.filter((given) => typeof given === 'string'), (given) => toModelSource(given, {})],
   ['the name of a deployment', hostile, (given) => nameRefusal(given)],
   ['what cannot be cloned', hostile, (given) => InvalidOptionError.ofClone(given)],
-  ['a name that no deployment has', hostile, (given) => UnknownDeploymentError.of(given, ['adder'])],
-  ['what a chat template says', hostile, (given) => ChatTemplateError.of(given)],
+  ['a name that no deployment has', hostile, (given) => unknownDeployment(given, ['adder'])],
+  ['what a chat template says', hostile, (given) => chatTemplateRefused(given)],
   ['what a file says', hostile, (given) => ModelFileCorruptError.of(given, given)],
-  ['where a file lies', hostile, (given) => ModelFileMissingError.of(given, given)],
+  ['where a file lies', hostile, (given) => modelFileMissing(given, given)],
 ])('a message that quotes %s stays short', async (_, arbitrary, quote) => {
   await fc.assert(
     fc.asyncProperty(arbitrary, async (given) => {

@@ -5,12 +5,12 @@ import {
   ResponseFormatUnsupportedError,
   UnknownOptionError,
 } from '../../batching/base/errors.ts';
-import { EmptyPromptError, PromptTooLongError } from '../errors/deployments.ts';
-import { ChatTemplateError } from '../errors/model.ts';
 import { readChatRequest } from './chat-request.ts';
 import { readCompletionRequest } from './completion-request.ts';
 import { ofInput } from '../wire-errors.ts';
 import { inApiNames } from './generation-request.ts';
+import { emptyPrompt, promptTooLong } from '../errors/deployment-messages.ts';
+import { chatTemplateRefused } from '../errors/model-messages.ts';
 
 const { names } = readCompletionRequest({ prompt: 'Once' });
 const inWords = (error: unknown): unknown => inApiNames(error, { input: 'prompt', names });
@@ -54,13 +54,8 @@ it('leaves any other error as it is', () => {
 });
 
 it.each([
-  [EmptyPromptError.of(), 'prompt[2]', 'EMPTY_PROMPT', /^`prompt\[2\]`: The prompt is empty/],
-  [
-    PromptTooLongError.of(9, 8, 7),
-    'prompt[2]',
-    'context_length_exceeded',
-    /^`prompt\[2\]`: The prompt has 9/,
-  ],
+  [emptyPrompt(), 'prompt[2]', 'EMPTY_PROMPT', /^`prompt\[2\]`: The prompt is empty/],
+  [promptTooLong(9, 8, 7), 'prompt[2]', 'context_length_exceeded', /^`prompt\[2\]`: The prompt has 9/],
   [
     InvalidOptionError.of('prompt[3]', 'a token', 'x'),
     'prompt[2][3]',
@@ -76,7 +71,7 @@ it.each([
 });
 
 it('tells a prompt that is too long as OpenAI does', () => {
-  expect(inWords(PromptTooLongError.of(600, 512, 511))).toMatchObject({
+  expect(inWords(promptTooLong(600, 512, 511))).toMatchObject({
     status: 400,
     param: 'prompt',
     code: 'context_length_exceeded',
@@ -138,12 +133,12 @@ it.each([
 });
 
 it('tells what is wrong with the messages of a chat', () => {
-  expect(inChatWords(PromptTooLongError.of(600, 512, 511))).toMatchObject({
+  expect(inChatWords(promptTooLong(600, 512, 511))).toMatchObject({
     status: 400,
     param: 'messages',
     code: 'context_length_exceeded',
   });
-  expect(inChatWords(ChatTemplateError.of('roles must alternate'))).toMatchObject({
+  expect(inChatWords(chatTemplateRefused('roles must alternate'))).toMatchObject({
     status: 400,
     param: 'messages',
     code: 'CHAT_TEMPLATE_FAILED',

@@ -1,5 +1,5 @@
 import { createMutex } from '../../platform/mutex.ts';
-import { WasmAbortError } from '../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../runtime/faults/runtime-errors.ts';
 import type { EncoderConfig } from '../models/encoder/encoder-config.ts';
 import type { EncoderBackend } from '../runtime/encoder-backend.ts';
 import { sharesOf, sumOf, type EncoderRow } from '../runtime/encoder-inputs.ts';

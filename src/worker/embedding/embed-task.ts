@@ -2,10 +2,10 @@ import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { integerIn, parseOptions } from '../../batching/base/validate.ts';
 import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
 import { EMBEDDING_CHECKS, isSingleText, requireList } from '../../protocol/encoder-options.ts';
-import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
 import type { EncoderTask } from './encoder-task.ts';
 import { fit, TEXTS_PER_PIECE, tokenize, type ReadRow } from './read-texts.ts';
+import { emptyText } from '../../protocol/errors/deployment-messages.ts';
 
 /** Makes vectors of texts. */
 export const embedTask: EncoderTask = {
@@ -53,12 +53,12 @@ function* readText(
   { prefix, truncate }: ReadOptions,
 ): Generator<void, ReadRow> {
   if (typeof text === 'string') {
-    if (text === '') throw EmptyPromptError.ofText(place);
+    if (text === '') throw emptyText(place);
     const tokenIds = yield* tokenize(prefix + text, place, model, { truncate, addSpecialTokens: true });
     return fit(tokenIds, place, model, truncate);
   }
   if (!Array.isArray(text)) throw InvalidOptionError.of(place, 'a text or a list of token ids', text);
-  if (text.length === 0) throw EmptyPromptError.ofText(place);
+  if (text.length === 0) throw emptyText(place);
   const isTokenId = integerIn({ from: 0, to: model.encoderInfo.vocabSize - 1 });
   return fit(
     text.map((id, at) => isTokenId(`${place}[${at}]`, id)),

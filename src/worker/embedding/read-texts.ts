@@ -1,8 +1,8 @@
 import { isWholeText } from '../../batching/base/validate.ts';
-import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
 import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';
+import { emptyText, textTooLong, textTooLongToRead } from '../../protocol/errors/deployment-messages.ts';
 
 /** Texts that are tokenized before other tasks of the worker run. */
 export const TEXTS_PER_PIECE = 16;
@@ -19,10 +19,10 @@ export function* tokenize(
   { tokenizer }: LoadedEncoder,
   { truncate, addSpecialTokens }: { readonly truncate: boolean; readonly addSpecialTokens: boolean },
 ): Generator<void, readonly number[]> {
-  if (text === '') throw EmptyPromptError.ofText(place);
+  if (text === '') throw emptyText(place);
   isWholeText(place, text);
   if (text.length > MAX_TEXT_LENGTH && !truncate)
-    throw PromptTooLongError.ofEncoderText(place, text.length, MAX_TEXT_LENGTH);
+    throw textTooLongToRead(place, text.length, MAX_TEXT_LENGTH);
   return yield* tokenizer.encodeInPieces(text.slice(0, MAX_TEXT_LENGTH), addSpecialTokens);
 }
 
@@ -34,7 +34,7 @@ export function fit(
   truncate: boolean,
 ): ReadRow {
   if (tokenIds.length <= maxTokens) return { tokenIds, numFirst: tokenIds.length, isTruncated: false };
-  if (!truncate) throw PromptTooLongError.ofEncoder(place, tokenIds.length, maxTokens);
+  if (!truncate) throw textTooLong(place, tokenIds.length, maxTokens);
   const { single } = tokenizer.frames;
   const after = single
     .slice(single.indexOf('A') + 1)

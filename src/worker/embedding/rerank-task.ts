@@ -3,10 +3,10 @@ import { isWholeText, parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { RERANKER, type Ranking } from '../../protocol/embedding.ts';
 import { RERANK_CHECKS, requireList } from '../../protocol/encoder-options.ts';
-import { PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { EncoderTask } from './encoder-task.ts';
 import { TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
+import { pairTooLong } from '../../protocol/errors/deployment-messages.ts';
 
 /** Scores pairs of a query and a document. */
 export const rerankTask: EncoderTask = {
@@ -28,8 +28,7 @@ export const rerankTask: EncoderTask = {
       const ids = yield* tokenize(isWholeText(place, document), place, model, reading);
       const numTokens = queryIds.length + ids.length;
       const longer = queryIds.length > ids.length ? 'query' : place;
-      if (numTokens > room && !truncate)
-        throw PromptTooLongError.ofPair(longer, numTokens + maxTokens - room, maxTokens);
+      if (numTokens > room && !truncate) throw pairTooLong(longer, numTokens + maxTokens - room, maxTokens);
       const [numOfQuery, numOfDocument] = shareRoom(queryIds.length, ids.length, room);
       const texts = { A: queryIds.slice(0, numOfQuery), B: ids.slice(0, numOfDocument) };
       const parts = pair.map((part) => (typeof part === 'string' ? texts[part] : part));

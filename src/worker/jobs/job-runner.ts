@@ -3,7 +3,6 @@ import { mayComeLater } from '../../jobs/may-come-later.ts';
 import { rowReader, isGenerated, toResult } from '../../jobs/read-row.ts';
 import type { RowRequest } from '../../jobs/read-request.ts';
 import { RowRunner, type ReadRow, type RowServer } from '../../jobs/row-runner.ts';
-import { JobModelError } from '../../protocol/errors/jobs.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';
 import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
 import { LearnedTexts } from '../../protocol/openai/learned-texts.ts';
@@ -11,6 +10,7 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { StoredJob } from './stored-job.ts';
+import { jobModelChanged } from '../../protocol/errors/job-messages.ts';
 
 /** The worker's deployments, as a job uses them. */
 export interface JobServer extends Pick<RowServer<RowRequest>, 'numRowsFor'> {
@@ -136,7 +136,7 @@ export class JobRunner {
   /** The status of the worker may name the new model only later. */
   #checkModel(serving: string): void {
     const { model } = this.job;
-    if (model !== undefined && model !== serving) this.#block(toWireError(JobModelError.of(model, serving)));
+    if (model !== undefined && model !== serving) this.#block(toWireError(jobModelChanged(model, serving)));
   }
 
   /** @throws StorageQuotaError, JobStoreError. */

@@ -1,7 +1,7 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import type { CallHandlers, CallName } from '../../protocol/calls.ts';
+import type { CallName } from '../../protocol/call-answers.ts';
+import type { CallHandlers } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
-import { JobModelError, JobNotFoundError, JobRowError, JobStoreError } from '../../protocol/errors/jobs.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { JobInfo } from '../../protocol/jobs.ts';
@@ -13,6 +13,12 @@ import { JobRunner, type JobServer } from './job-runner.ts';
 import { JobStore, type Draft } from './job-store.ts';
 import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
+import {
+  jobModelChanged,
+  jobNotFound,
+  jobStoreFailed,
+  jobTemplateTooLong,
+} from '../../protocol/errors/job-messages.ts';
 
 /** The calls that a client makes about jobs. */
 export type JobCall = Extract<CallName, `${string}job${string}`>;
@@ -78,15 +84,14 @@ export class JobService {
     'create-job': async ({ job, jobName }) => {
       const { id, template = '', system = '' } = job;
       if (this.#jobs.has(id) || this.#drafts.has(id)) return;
-      if (template.length + system.length > MAX_PROMPT_LENGTH)
-        throw JobRowError.ofTemplate(MAX_PROMPT_LENGTH);
+      if (template.length + system.length > MAX_PROMPT_LENGTH) throw jobTemplateTooLong(MAX_PROMPT_LENGTH);
       this.#drafts.set(id, await this.#store.begin(job, jobName));
     },
     'add-job-rows': ({ jobId, from, rows }) => {
       if (this.#jobs.has(jobId)) return;
       const { logs } = this.#draft(jobId);
       const { length } = logs.rows;
-      if (from > length) throw JobStoreError.because('rows of it are lost');
+      if (from > length) throw jobStoreFailed('rows of it are lost');
       // A line of the log is a row.
       const texts = rows.slice(length - from).map((text) => text.replaceAll(/[\r\n]/g, ' '));
       const entries = texts.map((text, at) => ({ key: length + at, text }));
@@ -206,7 +211,7 @@ export class JobService {
       if (serving === undefined) return toWireError(NoModelError.of());
     }
     if (job.model === undefined || serving === undefined || job.model === serving) return undefined;
-    return toWireError(JobModelError.of(job.model, serving));
+    return toWireError(jobModelChanged(job.model, serving));
   }
 
   #infoOf(job: StoredJob): JobInfo {
@@ -229,13 +234,13 @@ export class JobService {
   #job(id: string): StoredJob {
     const job = this.#jobs.get(id);
     if (job) return job;
-    throw JobNotFoundError.of(id);
+    throw jobNotFound(id);
   }
 
   #draft(id: string): Draft {
     const draft = this.#drafts.get(id);
     if (draft) return draft;
-    throw JobNotFoundError.of(id);
+    throw jobNotFound(id);
   }
 
   async #delete(id: string): Promise<void> {

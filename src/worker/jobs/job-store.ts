@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { ModelStoreError } from '../../protocol/errors/hub.ts';
-import { JobStoreError } from '../../protocol/errors/jobs.ts';
 import { jobDefinition, type JobDefinition } from '../../protocol/jobs.ts';
 import { count, parse, type Wire } from '../../protocol/wire.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../models/store/opfs.ts';
 import { IndexedLog } from './indexed-log.ts';
 import { StoredJob, type JobLogs } from './stored-job.ts';
+import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
 
 // Below the app's folder: jobs/<id>/ with
 // draft.json   what the job is, while its rows are being stored
@@ -75,7 +75,7 @@ export class JobStore {
   finish({ job, jobName, logs }: Draft): Promise<StoredJob> {
     return asJobStore(async () => {
       const folder = await ifFound((await this.#openFolder()).getDirectoryHandle(job.id));
-      if (!folder) throw JobStoreError.because('the rows that were stored are gone');
+      if (!folder) throw jobStoreFailed('the rows that were stored are gone');
       await writeJsonFile(folder, JOB, { job, jobName, numRows: logs.rows.length } satisfies JobNote);
       await removeEntry(folder, DRAFT);
       return new StoredJob(job, jobName, logs);
@@ -129,6 +129,6 @@ async function asJobStore<Value>(access: () => Promise<Value>): Promise<Value> {
   try {
     return await access();
   } catch (error) {
-    throw error instanceof ModelStoreError ? JobStoreError.because(error.cause) : error;
+    throw error instanceof ModelStoreError ? jobStoreFailed(error.cause) : error;
   }
 }

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
-import { JobStoreError } from '../../protocol/errors/jobs.ts';
 import type { CallMessage } from '../../protocol/calls.ts';
 import {
   jobTotals,
@@ -18,6 +17,7 @@ import type { RowOutcome } from '../../jobs/row-runner.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
 import { storageFullForJob } from '../models/store/store-errors.ts';
+import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
 
 const event = v.variant('type', [
   /** `begin`: a worker prepares its first rows; `begun`: it did. */
@@ -330,7 +330,7 @@ export function withinStore<Value>(access: () => Value): Value {
   try {
     return access();
   } catch (cause) {
-    throw cause instanceof StorageQuotaError ? storageFullForJob(cause) : JobStoreError.because(cause);
+    throw cause instanceof StorageQuotaError ? storageFullForJob(cause) : jobStoreFailed(cause);
   }
 }
 

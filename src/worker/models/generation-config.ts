@@ -1,10 +1,6 @@
 import { MAX_CHOICES } from '../../batching/options/limits.ts';
-import {
-  MODEL_OPTION_NAMES,
-  OPTION_CHECKS,
-  optionOf,
-  type OptionName,
-} from '../../batching/options/generation-options.ts';
+import { MODEL_OPTION_NAMES, optionOf, type OptionName } from '../../batching/options/generation-options.ts';
+import { OPTION_CHECKS } from '../../batching/options/option-checks.ts';
 import { fromNames } from '../../batching/base/records.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import type { GenerationDefaults } from '../../protocol/models.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { StepHangError } from './faults/runtime-errors.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { warmUp } from './warm-up.ts';
 

@@ -1,5 +1,6 @@
 import { numRowsFor } from '../../jobs/row-rules.ts';
-import { handleCall, type CallAnswer, type CallMessage } from '../../protocol/calls.ts';
+import type { CallAnswer } from '../../protocol/call-answers.ts';
+import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import { asClientId, type ClientId } from '../../protocol/ids.ts';
 import { namesOf } from '../../protocol/names.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';

@@ -11,7 +11,7 @@ import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { WorkerPast } from '../../protocol/recovery.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { RecoveryPlan } from '../../client/links/recovery-plan.ts';
-import { WasmAbortError } from '../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../runtime/faults/runtime-errors.ts';
 import { serveModel } from '../text-generation/serve-model.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';

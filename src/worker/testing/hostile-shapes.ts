@@ -1,5 +1,5 @@
 import type { ResponseFormat, StructuralPart } from '../../batching/options/response-format.ts';
-import type { JsonRecord } from '../../batching/base/validate.ts';
+import type { JsonRecord } from '../../batching/base/validate-compound.ts';
 
 /** Shapes that exhaust a stack, the memory or the time of a matcher without limits. Each is refused or followed, and harms no other. */
 export const HOSTILE_SHAPES: Readonly<Record<string, () => ResponseFormat>> = {

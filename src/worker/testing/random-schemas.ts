@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../batching/options/response-format.ts';
-import type { JsonRecord } from '../../batching/base/validate.ts';
+import type { JsonRecord } from '../../batching/base/validate-compound.ts';
 import { createRandom, RandomChoices } from './random-choices.ts';
 
 const NAMES = ['name', 'age', 'favoriteColor', 'is a friend', 'längstes', 'x'];

@@ -1,15 +1,20 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
 import type { GenerationTool } from '../../batching/options/tools.ts';
-import { integerIn, isWholeText, type JsonRecord } from '../../batching/base/validate.ts';
+import { integerIn, isWholeText } from '../../batching/base/validate.ts';
+import type { JsonRecord } from '../../batching/base/validate-compound.ts';
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { isChat, lengthOfChat, textOfContent } from '../../protocol/chat.ts';
-import { EmptyPromptError, PromptTooLongError } from '../../protocol/errors/deployments.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { answerSyntaxOf, type AnswerSyntax } from './answers/answer-syntax.ts';
 import { toolSyntaxOf } from './answers/tool-syntax.ts';
 import { haveCalls, readMessages } from '../../protocol/read-messages.ts';
 import { renderOpen } from './render-open.ts';
 import { noCalls, noChatTemplate, noTools } from '../models/model-errors.ts';
+import {
+  emptyPrompt,
+  promptTooLong,
+  promptTooLongToRead,
+} from '../../protocol/errors/deployment-messages.ts';
 
 /** Most texts have about four characters per token. Longer texts are first encoded in part, to reject them early. */
 const MAX_MEAN_TOKEN_LENGTH = 8;
@@ -135,17 +140,16 @@ function* minTokensByPart(
 }
 
 function checkTextLength(length: number): void {
-  if (length > MAX_PROMPT_LENGTH) throw PromptTooLongError.ofText(length, MAX_PROMPT_LENGTH);
+  if (length > MAX_PROMPT_LENGTH) throw promptTooLongToRead(length, MAX_PROMPT_LENGTH);
 }
 
 function refuseLong(minTokens: number, { config }: LoadedModel, maxLength: number): void {
-  if (minTokens > maxLength)
-    throw PromptTooLongError.of(`at least ${minTokens}`, config.contextLength, maxLength);
+  if (minTokens > maxLength) throw promptTooLong(`at least ${minTokens}`, config.contextLength, maxLength);
 }
 
 function checkLength({ length }: readonly unknown[], { config }: LoadedModel, maxLength: number): void {
-  if (length === 0) throw EmptyPromptError.of();
-  if (length > maxLength) throw PromptTooLongError.of(length, config.contextLength, maxLength);
+  if (length === 0) throw emptyPrompt();
+  if (length > maxLength) throw promptTooLong(length, config.contextLength, maxLength);
 }
 
 /** @throws InvalidOptionError for tokens of another model that a request was resumed with. */

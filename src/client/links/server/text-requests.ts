@@ -4,7 +4,6 @@ import { InvalidOptionError, RequestCancelledError } from '../../../batching/bas
 import { integerIn } from '../../../batching/base/validate.ts';
 import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
 import { isChat } from '../../../protocol/chat.ts';
-import { EmptyPromptError } from '../../../protocol/errors/deployments.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { ModelInfo } from '../../../protocol/models.ts';
 import { serverCall, type ServerCall, type ServerPrompt } from '../../../protocol/openai/completion-body.ts';
@@ -18,6 +17,7 @@ import type { StatsReporter } from '../../../protocol/stats-reporter.ts';
 import { namingInput, toWireError } from '../../../protocol/wire-errors.ts';
 import type { Gate } from './gate.ts';
 import { reasonOf, type ServerHttp } from './server-http.ts';
+import { emptyPrompt } from '../../../protocol/errors/deployment-messages.ts';
 
 interface TextRequestsOptions {
   readonly http: Pick<ServerHttp, 'shownUrl' | 'post'>;
@@ -193,7 +193,7 @@ export class TextRequests {
 
 function readPrompt(input: unknown): ServerPrompt {
   if (isChat(input)) return readMessages(input);
-  if (input === '' || (Array.isArray(input) && input.length === 0)) throw EmptyPromptError.of();
+  if (input === '' || (Array.isArray(input) && input.length === 0)) throw emptyPrompt();
   if (typeof input === 'string') return input;
   throw InvalidOptionError.of('prompt', 'a string or a list of messages', input);
 }

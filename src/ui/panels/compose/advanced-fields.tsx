@@ -6,7 +6,8 @@ import { CheckField, InputField } from '../../parts/field.tsx';
 import { PolicyKnobs } from '../policy/policy-knobs.tsx';
 import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import './advanced-fields.css';
-import { GENERATION_FIELDS, placeholderOf } from '../../state/generation-fields.ts';
+import { GENERATION_FIELDS, isUntouched } from '../../state/generation-fields.ts';
+import { placeholderOf } from '../../state/typed-options.ts';
 import type { GenerationField, GenerationTexts, OptionsForm } from '../../state/generation-fields.ts';
 
 const ShapeField = lazy(async () => ({ default: (await import('../shapes/shape-field.tsx')).ShapeField }));
@@ -23,7 +24,7 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
   const optionsId = useId();
   const knobsId = useId();
   const isServer = useIsServer();
-  const isUntouched = useStore(form.store, ({ texts }) => Object.values(texts).every((text) => text === ''));
+  const isReset = useStore(form.store, ({ texts }) => isUntouched(texts));
   return (
     <div className="advanced">
       <section aria-labelledby={optionsId}>
@@ -34,7 +35,7 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
           ))}
         </div>
         <div className="actions">
-          <Button variant="quiet" disabled={isUntouched} onClick={() => form.resetOptions()}>
+          <Button variant="quiet" disabled={isReset} onClick={() => form.resetOptions()}>
             Reset all
           </Button>
         </div>

@@ -29,7 +29,7 @@ export function ComposePanel() {
 
   return (
     <section className="compose" aria-label="Prompt and actions">
-      <Form onSubmit={() => composer.send()}>
+      <Form onSubmit={() => void composer.send()}>
         <DocumentEditor noteId={noteId} />
         <div className="compose-note" id={noteId}>
           <div role="alert">{error && <ErrorLine error={error} />}</div>
@@ -92,7 +92,7 @@ function RunButton() {
       ref={buttonRef}
       className="button-primary run-button row"
       disabled={!canSend}
-      onClick={() => composer.sendAll(SAMPLE_PROMPTS)}
+      onClick={() => void composer.sendAll(SAMPLE_PROMPTS)}
     >
       Run {SAMPLE_PROMPTS.length} prompts at once <kbd aria-hidden="true">Enter</kbd>
     </Button>

@@ -18,7 +18,7 @@ export function DocumentEditor({ noteId }: { readonly noteId: string }) {
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
-      composer.send();
+      void composer.send();
     } else if (event.key === 'Escape') {
       composer.cancel();
     }

@@ -1,5 +1,6 @@
 import { Button } from '../../parts/button.tsx';
-import { GENERATION_FIELDS, parseGeneration } from '../../state/generation-fields.ts';
+import { GENERATION_FIELDS } from '../../state/generation-fields.ts';
+import { parseGeneration } from '../../state/typed-options.ts';
 import { readPermalink, unknownIn } from '../../state/permalink.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 

@@ -33,73 +33,73 @@ function createComposer(prompt: string, temperature = '') {
   return { composer, store, receive, errorCode };
 }
 
-it('a composer after a failure sends nothing, keeps the text, and sends again once a model runs', () => {
+it('a composer after a failure sends nothing, keeps the text, and sends again once a model runs', async () => {
   const { composer, store } = createComposer(PROMPT);
   applyEvents(store, [{ type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 }]);
-  composer.send();
-  composer.sendAll(['one', 'two']);
+  await composer.send();
+  await composer.sendAll(['one', 'two']);
   expect(store.getState().requests.size).toBe(0);
   expect(composer.store.getState().document.text).toBe(PROMPT);
   applyEvents(store, [{ type: 'status', status: createStatus(), receivedAtMs: 0 }]);
-  composer.send();
+  await composer.send();
   expect(store.getState().requests.size).toBe(1);
 });
 
-it('knows what the requests of the last run were sent with, until a run begins anew', () => {
+it('knows what the requests of the last run were sent with, until a run begins anew', async () => {
   const { composer, receive } = createComposer(PROMPT, '0.7');
-  composer.send();
+  await composer.send();
   expect(composer.sentAs(ID)).toEqual({ prompt: PROMPT, options: { temperature: 0.7 } });
   receive({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
   expect(composer.sentAs(ID)).toBeDefined();
   composer.changeOption('temperature', '');
-  composer.send();
+  await composer.send();
   expect(composer.sentAs(ID)).toEqual({ prompt: PROMPT, options: {} });
 });
 
 describe('what was wrong with a text or its options', () => {
-  it('is over once the text is edited', () => {
+  it('is over once the text is edited', async () => {
     const { composer, errorCode } = createComposer('');
-    composer.send();
+    await composer.send();
     expect(errorCode()).toBe('EMPTY_PROMPT');
     composer.edit('Once');
     expect(errorCode()).toBeUndefined();
   });
 
-  it('is over once its option is changed, or all are reset', () => {
+  it('is over once its option is changed, or all are reset', async () => {
     const { composer, errorCode } = createComposer(PROMPT, 'warm');
-    composer.send();
+    await composer.send();
     expect(errorCode()).toBe('INVALID_OPTION');
     composer.changeOption('temperature', '0.7');
     expect(errorCode()).toBeUndefined();
 
     composer.changeOption('temperature', 'hot');
-    composer.send();
+    await composer.send();
     expect(errorCode()).toBe('INVALID_OPTION');
     composer.resetOptions();
     expect(errorCode()).toBeUndefined();
   });
 
-  it('is over once anything is changed, where the request itself failed', () => {
+  it('is over once anything is changed, where the request itself failed', async () => {
     const { composer, receive, errorCode } = createComposer(PROMPT);
-    composer.send();
+    await composer.send();
     receive({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
     expect(errorCode()).toBe('REQUEST_TIMEOUT');
     composer.changeOption('timeoutMs', '');
     expect(errorCode()).toBeUndefined();
   });
 
-  it('is not over while the prompt is as empty as it was', () => {
+  it('is not over while the prompt is as empty as it was', async () => {
     const { composer } = createComposer('');
-    composer.send();
+    await composer.send();
     composer.changeOption('temperature', '0.7');
     composer.resetOptions();
     expect(composer.store.getState().error).toBe(EMPTY_PROMPT);
   });
 });
 
-it('an exported document has the options that its continuation was sent with, whatever the fields say by now', () => {
+it('an exported document has the options that its continuation was sent with, whatever the fields say by now', async () => {
   const { composer, store, receive } = createComposer(PROMPT, '0.7');
-  composer.send();
+  await composer.send();
   receive({ type: 'chunk', requestId: ID, index: 0, text: ' there', tokenIds: [1] });
   composer.changeOption('temperature', '1.3');
   const exportNow = () => exportDocument(composer.store.getState(), store.getState());

@@ -17,10 +17,12 @@ import {
   EMPTY_GENERATION_TEXTS,
   errorOfOptions,
   errorsOf,
-  parseGeneration,
+  isUntouched,
   type GenerationErrors,
   type GenerationTexts,
+  type ParsedGeneration,
 } from '../generation-fields.ts';
+import { toWireError } from '../../parts/to-wire-error.ts';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
 /** The request whose continuation is at the end of the document. */
@@ -57,6 +59,9 @@ export const EMPTY_PROMPT: WireError = {
   message: 'The prompt is empty. Write the beginning of a text first.',
 };
 
+/** What is sent where no option is typed. */
+const UNTYPED: ParsedGeneration = { options: {}, errors: {} };
+
 /** Holds the document outside React, so tokens change it without a render. */
 export class Composer {
   readonly store: StoreApi<ComposerView>;
@@ -84,10 +89,11 @@ export class Composer {
   }
 
   /** Continues the document. While a continuation runs, starts another one of the same text. */
-  send(): void {
+  async send(): Promise<void> {
     const { document, followed, texts } = this.store.getState();
     const base = followed?.isActive ? followed.base : document;
-    const [id] = this.sendAll([base.text]);
+    const parsed = isUntouched(texts) ? UNTYPED : await this.#parse(texts);
+    const [id] = this.#submit([base.text], texts, parsed);
     if (id === undefined) return;
     const next = { id, base, texts, choice: 0, numChoices: 1, isActive: true };
     this.store.setState({ document: base, followed: next });
@@ -95,11 +101,20 @@ export class Composer {
     this.#follow(this.#serveStore.getState().requests);
   }
 
-  /** Sends prompts without changing the document; nothing while no model runs, and the page says why. */
-  sendAll(prompts: readonly string[]): readonly RequestId[] {
-    if (!canGenerate(this.#serveStore.getState().status.state)) return [];
+  /** Sends prompts without changing the document. */
+  async sendAll(prompts: readonly string[]): Promise<void> {
     const { texts } = this.store.getState();
-    const { options, errors } = parseGeneration(texts);
+    this.#submit(prompts, texts, isUntouched(texts) ? UNTYPED : await this.#parse(texts));
+  }
+
+  /** Sends nothing while no model runs, and the page says why. */
+  #submit(
+    prompts: readonly string[],
+    texts: GenerationTexts,
+    parsed: ParsedGeneration | undefined,
+  ): readonly RequestId[] {
+    if (!parsed || !canGenerate(this.#serveStore.getState().status.state)) return [];
+    const { options, errors } = parsed;
     const error = prompts.includes('') ? EMPTY_PROMPT : errorOfOptions(errors);
     this.store.setState({ optionErrors: errors, error });
     if (error) return [];
@@ -121,7 +136,7 @@ export class Composer {
 
   regenerate(): void {
     this.undo();
-    this.send();
+    void this.send();
   }
 
   /** Removes the last continuation, and cancels it if it runs. */
@@ -182,7 +197,23 @@ export class Composer {
   }
 
   checkOptions(): void {
-    this.store.setState(({ texts }) => ({ optionErrors: parseGeneration(texts).errors }));
+    void this.#check();
+  }
+
+  async #check(): Promise<void> {
+    const parsed = await this.#parse(this.store.getState().texts);
+    if (parsed) this.store.setState({ optionErrors: parsed.errors });
+  }
+
+  /** Its code comes with the fields, not at the page's start. Undefined where it fails to load, which the page then says. */
+  async #parse(texts: GenerationTexts): Promise<ParsedGeneration | undefined> {
+    try {
+      const { parseGeneration } = await import('../typed-options.ts');
+      return parseGeneration(texts);
+    } catch (caught) {
+      this.store.setState({ error: toWireError(caught) });
+      return undefined;
+    }
   }
 
   #follow(requests: ReadonlyMap<RequestId, RequestView>): void {

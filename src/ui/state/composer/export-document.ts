@@ -1,6 +1,6 @@
 import type { ServeView } from '../serve-store.ts';
 import type { ComposerView } from './composer.ts';
-import { parseGeneration } from '../generation-fields.ts';
+import { parseGeneration } from '../typed-options.ts';
 
 /** The document with everything known about how it was made, as plain data. */
 export function exportDocument({ document, followed, texts }: ComposerView, { requests, status }: ServeView) {

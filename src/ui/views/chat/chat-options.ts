@@ -1,10 +1,10 @@
 import {
   errorOfOptions,
   GENERATION_FIELDS,
-  parseGeneration,
   type GenerationErrors,
   type GenerationTexts,
 } from '../../state/generation-fields.ts';
+import { parseGeneration } from '../../state/typed-options.ts';
 import type { GenerationOptions, TabserveStatus, WireError } from '../../../client/index.ts';
 
 /** Without those that a chat has no place for: one answer follows a message, and no table is shown beside it. */

@@ -9,7 +9,8 @@ import {
   type TabserveClient,
   type TabserveStatus,
 } from '../../../client/index.ts';
-import { errorsOf, UNTOUCHED_OPTIONS, withOption, type OptionsForm } from '../../state/generation-fields.ts';
+import { errorsOf, type OptionsForm } from '../../state/generation-fields.ts';
+import { UNTOUCHED_OPTIONS, withOption } from '../../state/typed-options.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { isActive, type RequestView } from '../../state/request-view.ts';

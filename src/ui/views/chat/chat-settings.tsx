@@ -1,7 +1,8 @@
 import { useId } from 'react';
 
 import { Button } from '../../parts/button.tsx';
-import { parseGeneration, placeholderOf, type GenerationField } from '../../state/generation-fields.ts';
+import type { GenerationField } from '../../state/generation-fields.ts';
+import { parseGeneration, placeholderOf } from '../../state/typed-options.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import { chatDefaults, COLUMN_FIELDS } from './chat-options.ts';
 import type { Chat } from './chats.ts';

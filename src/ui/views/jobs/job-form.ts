@@ -12,13 +12,11 @@ import {
 import {
   EMPTY_GENERATION_TEXTS,
   errorOfOptions,
-  parseGeneration,
   type GenerationErrors,
   type GenerationTexts,
   type OptionsForm,
-  UNTOUCHED_OPTIONS,
-  withOption,
 } from '../../state/generation-fields.ts';
+import { parseGeneration, UNTOUCHED_OPTIONS, withOption } from '../../state/typed-options.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { withPermalink, type Permalink } from '../../state/permalink.ts';
 import { writeShape } from '../../state/typed-shape.ts';

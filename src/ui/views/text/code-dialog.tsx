@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import { optionOf, type GenerationOptions, type ModelInfo } from '../../../client/index.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
-import { parseGeneration } from '../../state/generation-fields.ts';
+import { parseGeneration } from '../../state/typed-options.ts';
 import { Button } from '../../parts/button.tsx';
 import { keysOf } from '../../parts/keys-of.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';

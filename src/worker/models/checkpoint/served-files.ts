@@ -1,7 +1,7 @@
 import { memoryFile, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 import { ChunkedFile } from '../formats/chunked-file.ts';
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
+import { configMissing, modelFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;
 
@@ -32,7 +32,7 @@ export function servedFiles(
       if (EMBEDDED_BY_BUNDLER.test(url)) return memoryFile(name, decodeDataUrl(url));
       const response = await fetchFile(url);
       if (response.status === NOT_FOUND) return undefined;
-      if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
+      if (!response.ok) throw modelFileMissing(url, `HTTP status ${response.status}`);
       const isLarge = name.endsWith('.safetensors');
       const chunks = await readBody(response, url, isLarge ? report : () => {});
       if (isPage(response, chunks)) {
@@ -44,9 +44,7 @@ export function servedFiles(
     missing(name, detail) {
       const url = addressOf(name) ?? name;
       const reason = pages.has(name) ? 'the server answered with a web page instead' : detail;
-      return name === 'config.json'
-        ? ModelFileMissingError.ofConfig(url, reason)
-        : ModelFileMissingError.of(url, reason);
+      return name === 'config.json' ? configMissing(url, reason) : modelFileMissing(url, reason);
     },
   };
 }
@@ -76,7 +74,7 @@ async function fetchFile(url: string): Promise<Response> {
     // Offline, the browser's cache may have the file from an earlier tab.
     const cached = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => undefined);
     if (cached?.ok) return cached;
-    throw ModelFileMissingError.of(url, 'the server cannot be reached', cause);
+    throw modelFileMissing(url, 'the server cannot be reached', cause);
   }
 }
 
@@ -104,7 +102,7 @@ async function readBody(
       report(loaded, Math.max(announced, loaded));
     }
   } catch (cause) {
-    throw ModelFileMissingError.of(url, `the connection was cut after ${loaded} bytes`, cause);
+    throw modelFileMissing(url, `the connection was cut after ${loaded} bytes`, cause);
   }
   return chunks;
 }

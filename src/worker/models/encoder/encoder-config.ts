@@ -1,5 +1,5 @@
 import { textOf } from '../../../batching/base/errors.ts';
-import type { JsonRecord } from '../../../batching/base/validate.ts';
+import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { readJson, type CheckpointFiles } from '../formats/checkpoint-files.ts';

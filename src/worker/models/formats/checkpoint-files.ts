@@ -1,4 +1,5 @@
 import { ModelFileCorruptError, ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { modelFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 /** A file of a checkpoint: in memory, picked from disk, or on a hub. */
 export interface RandomAccessFile {
@@ -19,7 +20,7 @@ export interface CheckpointFiles {
 
 /** The error for a file that could not be opened but is needed. */
 export function missingFile(files: CheckpointFiles, name: string, detail: string): ModelFileMissingError {
-  return files.missing?.(name, detail) ?? ModelFileMissingError.of(name, detail);
+  return files.missing?.(name, detail) ?? modelFileMissing(name, detail);
 }
 
 export function memoryFile(name: string, bytes: Uint8Array): RandomAccessFile {

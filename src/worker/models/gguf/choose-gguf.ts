@@ -1,5 +1,5 @@
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { ggufUnclear } from '../model-errors.ts';
+import { modelFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 /** A file that holds one part of a split model. */
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/;
@@ -60,7 +60,7 @@ function only(models: readonly string[], matches: readonly string[], wanted: str
 export function partsOf(name: string): readonly string[] {
   const numParts = Number(PART.exec(name)?.[2] ?? 1);
   if (numParts > MOST_PARTS)
-    throw ModelFileMissingError.of(name, `it is one of ${numParts} parts, of at most ${MOST_PARTS}`);
+    throw modelFileMissing(name, `it is one of ${numParts} parts, of at most ${MOST_PARTS}`);
   if (numParts === 1) return [name];
   return Array.from({ length: numParts }, (_, i) =>
     name.replace(/-\d{5}-of-/, `-${String(i + 1).padStart(5, '0')}-of-`),

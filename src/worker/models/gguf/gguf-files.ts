@@ -1,4 +1,4 @@
-import { ModelFileMissingError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../formats/checkpoint-files.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { readFloats } from '../formats/float-formats.ts';
@@ -9,6 +9,7 @@ import { checkpointTensors } from './gguf-tensors.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 import { partsOf } from './choose-gguf.ts';
 import { readGguf, type GgufHeader } from './read-gguf.ts';
+import { modelFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 /**
  * A GGUF file, or all parts of a split one, as the files of a checkpoint: the metadata as `config.json` and tokenizer, the tensors
@@ -20,7 +21,7 @@ import { readGguf, type GgufHeader } from './read-gguf.ts';
 export async function ggufFiles(files: CheckpointFiles, name: string): Promise<CheckpointSource> {
   const parts = await Promise.all(partsOf(name).map((part) => openPart(files, part)));
   const [first] = parts;
-  if (!first) throw ModelFileMissingError.of(name, 'there is no such file');
+  if (!first) throw modelFileMissing(name, 'there is no such file');
   const tensors = new Map(parts.flatMap((part) => [...part.header.tensors]));
   const header = { ...first.header, tensors };
   const { config, generationConfig } = configOf(header, name);
@@ -47,7 +48,7 @@ interface Part {
 
 async function openPart(files: CheckpointFiles, name: string): Promise<Part> {
   const file = await files.open(name);
-  if (!file) throw ModelFileMissingError.of(name, 'there is no such file');
+  if (!file) throw modelFileMissing(name, 'there is no such file');
   return { file, header: await readGguf(file) };
 }
 

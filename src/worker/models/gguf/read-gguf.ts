@@ -5,6 +5,7 @@ import type { RandomAccessFile } from '../formats/checkpoint-files.ts';
 import { isWeightDtype } from '../formats/float-formats.ts';
 import type { TensorView } from '../formats/safetensors.ts';
 import { BLOCK_FORMATS, isBlockDtype } from '../formats/block-formats.ts';
+import { otherKindOfFile } from '../../../protocol/errors/model-messages.ts';
 
 /** The header of a GGUF file. */
 export interface GgufHeader {
@@ -62,7 +63,7 @@ function withNumbers(value: unknown): unknown {
 
 async function parse(file: RandomAccessFile): Promise<GGUFParseOutput> {
   const magic = new TextDecoder().decode(await file.read(0, Math.min(MAGIC.length, file.size)));
-  if (file.size > 0 && magic !== MAGIC) throw ModelFileCorruptError.ofOtherKind(file.name, MAGIC);
+  if (file.size > 0 && magic !== MAGIC) throw otherKindOfFile(file.name, MAGIC);
   try {
     return await gguf('https://file.invalid/', { fetch: (_, init) => readRange(file, init) });
   } catch (cause) {

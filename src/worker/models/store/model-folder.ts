@@ -7,6 +7,7 @@ import type { WeightSource } from '../checkpoint/weight-source.ts';
 import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
 import { createSectionDigests } from './stored-digest.ts';
 import { StoredWeights } from './stored-weights.ts';
+import { storedModelCorrupt } from '../../../protocol/errors/model-messages.ts';
 
 /** Where a stored model came from. */
 export interface ModelOrigin {
@@ -122,7 +123,7 @@ export class ModelFolder {
 
   async #damaged(detail: string): Promise<ModelFileCorruptError> {
     await this.#place.remove();
-    return ModelFileCorruptError.ofStored(this.manifest.id, detail);
+    return storedModelCorrupt(this.manifest.id, detail);
   }
 }
 

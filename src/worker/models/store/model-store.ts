@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
 import { StorageQuotaError } from '../../../protocol/errors/hub.ts';
-import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { dtypeChoice, fetchedSource, type StoredModel } from '../../../protocol/models.ts';
 import { parse, type Wire } from '../../../protocol/wire.ts';
 import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
@@ -15,6 +14,7 @@ import {
 import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
 import { startsBrokeOff } from './store-errors.ts';
+import { storedModelCorrupt } from '../../../protocol/errors/model-messages.ts';
 
 // Below the app's folder, which is `tabserve` for an app without a name:
 // models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
@@ -161,7 +161,7 @@ export class ModelStore {
     const folder = (await this.folders()).find((stored) => stored.key === key);
     if (!folder) {
       await this.delete(key);
-      throw ModelFileCorruptError.ofStored(nameIn(key), 'a part of it is missing');
+      throw storedModelCorrupt(nameIn(key), 'a part of it is missing');
     }
     await this.#writeServed({ ...served, numStarts: numStarts + 1 }, note);
     return folder;

@@ -6,6 +6,11 @@ import { isRecord } from '../../../platform/is-record.ts';
 import { importPart } from '../../base/import-part.ts';
 import { withTakenParts } from './message-parts.ts';
 import type { Template } from './jinja/template.ts';
+import {
+  chatTemplateBroken,
+  chatTemplateEndless,
+  chatTemplateRefused,
+} from '../../../protocol/errors/model-messages.ts';
 
 /** How a model's chats are written. */
 export interface ChatTemplate {
@@ -74,7 +79,7 @@ function sourcesOf(given: unknown): ReadonlyMap<string, string> | undefined {
 function nameFor(sources: ReadonlyMap<string, string>, hasTools: boolean): string {
   if (hasTools && sources.has('tool_use')) return 'tool_use';
   if (sources.has('default')) return 'default';
-  throw ChatTemplateError.broken(`none of its templates is the default: ${[...sources.keys()].join(', ')}`);
+  throw chatTemplateBroken(`none of its templates is the default: ${[...sources.keys()].join(', ')}`);
 }
 
 type Library = typeof import('./jinja/template.ts');
@@ -102,11 +107,11 @@ function refusing({ TemplateError, UnsupportedFeature }: Library, render: () => 
   } catch (cause) {
     if (cause instanceof ChatTemplateError) throw cause;
     const detail = cause instanceof Error ? cause.message : String(cause);
-    if (cause instanceof RangeError) throw ChatTemplateError.endless(detail, cause);
+    if (cause instanceof RangeError) throw chatTemplateEndless(detail, cause);
     if (cause instanceof UnsupportedFeature)
-      throw ChatTemplateError.broken(`it uses ${detail}, which Tabserve doesn't render`, cause);
-    if (cause instanceof TemplateError && cause.isRaised) throw ChatTemplateError.of(detail, cause);
-    throw ChatTemplateError.broken(detail, cause);
+      throw chatTemplateBroken(`it uses ${detail}, which Tabserve doesn't render`, cause);
+    if (cause instanceof TemplateError && cause.isRaised) throw chatTemplateRefused(detail, cause);
+    throw chatTemplateBroken(detail, cause);
   }
 }
 

@@ -1,12 +1,12 @@
 import { runToEnd } from '../../../platform/in-pieces.ts';
 import { isRecord } from '../../../platform/is-record.ts';
-import { TokenWithoutEmbeddingError } from '../../../protocol/errors/deployments.ts';
 import type { ByteTextStream } from './text-stream.ts';
 import { readChatTemplate, type ChatTemplate } from './chat-template.ts';
 import { TokenizerPipeline } from './pipeline.ts';
 import type { Frames } from './special-tokens.ts';
 import { readTokenTable, requireRows, type TokenTable } from './token-table.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { tokenWithoutEmbedding } from '../../../protocol/errors/deployment-messages.ts';
 
 /** Text <-> token ids of one model. */
 export interface Tokenizer {
@@ -65,7 +65,7 @@ export async function createTokenizer(
     const ids = yield* pipeline.encode(text, addSpecialTokens);
     if (beyond.length > 0) {
       const foreign = beyond.find(({ id }) => ids.includes(id));
-      if (foreign) throw TokenWithoutEmbeddingError.of(foreign.content, foreign.id, numRows);
+      if (foreign) throw tokenWithoutEmbedding(foreign.content, foreign.id, numRows);
     }
     return ids;
   };

@@ -4,11 +4,8 @@ import { type BackendChoice, type Rung, LADDERS } from '../../../protocol/ladder
 import type { BackendInfo } from '../../../protocol/models.ts';
 import { describeBackend, type DeviceChoice } from '../device-choice.ts';
 import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
-import {
-  AdapterGoneError,
-  NoWebGpuAdapterError,
-  RungUnavailableError,
-} from '../../../protocol/errors/runtime.ts';
+import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { AdapterGoneError, RungUnavailableError } from '../faults/runtime-errors.ts';
 import type { ModelBackend, PackedModel } from '../model-backend.ts';
 import { requireWebGpuBuild } from '../ort/ort.ts';
 import { requestGpuDevice } from '../webgpu/gpu-device.ts';

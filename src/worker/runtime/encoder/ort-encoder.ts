@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { DeviceLostError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { DeviceLostError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../faults/runtime-errors.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import type { Model } from '../../models/family.ts';
 import { GRAPH_IO } from '../../models/onnx/graph-io.ts';

@@ -1,16 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import {
-  AdapterGoneError,
   DeviceLostError,
-  GpuError,
   GpuWrongValuesError,
   NoWebGpuAdapterError,
-  StepHangError,
-  WasmAbortError,
 } from '../../../protocol/errors/runtime.ts';
+import { AdapterGoneError, GpuError, StepHangError, WasmAbortError } from './runtime-errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { faultOf, faultOfWorker, isFault } from './fault-of.ts';
+import { modelFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 class FakeOutOfMemoryError {
   readonly message = 'no room';
@@ -70,7 +67,7 @@ describe('isFault', () => {
     [true, 'what the runtime throws', new Error('failed to call OrtRun()')],
     [true, 'a lost device', DeviceLostError.because('unplugged')],
     [true, 'a chunk that cannot be fetched', new TypeError('Failed to fetch dynamically imported module')],
-    [false, 'a missing file', ModelFileMissingError.of('config.json', 'HTTP status 404')],
+    [false, 'a missing file', modelFileMissing('config.json', 'HTTP status 404')],
     [false, 'a browser without an adapter', NoWebGpuAdapterError.because('none')],
   ])('is %s for %s', (expected, _, cause) => {
     expect(isFault(cause)).toBe(expected);

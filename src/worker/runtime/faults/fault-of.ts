@@ -1,14 +1,8 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { textOf } from '../../../batching/base/errors.ts';
 import type { Fault, FaultKind } from '../../../protocol/recovery.ts';
-import {
-  AdapterGoneError,
-  DeviceLostError,
-  GpuError,
-  GpuWrongValuesError,
-  StepHangError,
-  WasmAbortError,
-} from '../../../protocol/errors/runtime.ts';
+import { DeviceLostError, GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
+import { AdapterGoneError, GpuError, StepHangError, WasmAbortError } from './runtime-errors.ts';
 
 /** The fault behind an error that ends the worker. An error that is not a `RuntimeLostError` was unexpected. */
 export function faultOfWorker(error: unknown): Fault {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
-import type { StepHangError } from '../../../protocol/errors/runtime.ts';
+import type { StepHangError } from './runtime-errors.ts';
 import { StepWatchdog } from './step-watchdog.ts';
 
 function createWatchdog() {

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../../../batching/base/clock.ts';
 import { LatencyWindow } from '../../../batching/metrics/latency-window.ts';
-import { StepHangError } from '../../../protocol/errors/runtime.ts';
+import { StepHangError } from './runtime-errors.ts';
 
 const TICK_MS = 1000;
 /** The first compilation of a shader takes many seconds on a loaded machine, a long prompt on the CPU a minute. */

@@ -4,7 +4,7 @@ import { WEIGHTS_LOCATION } from '../../models/onnx/graph-weights.ts';
 import { writeGraph } from '../../models/onnx/write-graph.ts';
 import type { PackedModel } from '../model-backend.ts';
 import { ortMutex, type OrtModule } from './ort.ts';
-import { GpuError } from '../../../protocol/errors/runtime.ts';
+import { GpuError } from '../faults/runtime-errors.ts';
 
 /** onnxruntime's severity 3. At 2, it warns about every graph that computes shapes on the CPU, as ours should. */
 const ERRORS_ONLY = 3;

@@ -1,4 +1,4 @@
-import { InvalidOptionError, UnknownOptionError } from '../../../batching/base/errors.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { integerIn } from '../../../batching/base/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type OnnxTensorType,
   type OnnxValueInfo,
 } from './onnx-tensor.ts';
+import { unknownOption } from '../../../batching/base/unknown-option-error.ts';
 
 /** What the runtime takes. */
 type RuntimeData = Exclude<OnnxTensor['data'], readonly string[]> | string[];
@@ -33,7 +34,7 @@ export function readFeed(
     throw InvalidOptionError.of(name, expected, feed);
   }
   const unknown = Object.keys(feed).find((key) => !FIELDS.includes(key));
-  if (unknown !== undefined) throw UnknownOptionError.of(`${name}.${unknown}`, FIELDS);
+  if (unknown !== undefined) throw unknownOption(`${name}.${unknown}`, FIELDS);
   if (feed['type'] !== undefined && feed['type'] !== type)
     throw InvalidOptionError.of(`${name}.type`, type, feed['type']);
   const dims = readDims(input, feed['dims']);

@@ -1,7 +1,7 @@
 import { textOf } from '../../../batching/base/errors.ts';
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { fieldsAt } from './proto-fields.ts';
+import { onnxFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 /** A file, or the address of one, relative to the worker's script. */
 export type OnnxSource = string | URL | Blob;
@@ -24,12 +24,12 @@ export async function readOnnxFile(source: OnnxSource): Promise<Uint8Array> {
   if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
   const url = String(source);
   const response = await fetch(source).catch((cause: unknown): never => {
-    throw ModelFileMissingError.ofOnnx(url, cause instanceof Error ? cause.message : textOf(cause), cause);
+    throw onnxFileMissing(url, cause instanceof Error ? cause.message : textOf(cause), cause);
   });
-  if (!response.ok) throw ModelFileMissingError.ofOnnx(url, `HTTP status ${response.status}`);
+  if (!response.ok) throw onnxFileMissing(url, `HTTP status ${response.status}`);
   // Servers of single pages answer so for every path.
   if (response.headers.get('content-type')?.startsWith('text/html') === true)
-    throw ModelFileMissingError.ofOnnx(url, 'its server answers with a web page');
+    throw onnxFileMissing(url, 'its server answers with a web page');
   return new Uint8Array(await response.arrayBuffer());
 }
 

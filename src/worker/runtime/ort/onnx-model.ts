@@ -1,7 +1,7 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { InvalidOptionError, textOf, UnknownOptionError } from '../../../batching/base/errors.ts';
+import { InvalidOptionError, textOf } from '../../../batching/base/errors.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../faults/runtime-errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { readFeed } from './onnx-feed.ts';
@@ -10,6 +10,7 @@ import { createOnnxSession, isCoded, type OnnxBackend, type OnnxSession } from '
 import { checkOnnxOptions, type OnnxModelOptions } from './onnx-options.ts';
 import { asTensor, isTensorType, type OnnxFeed, type OnnxTensor, type OnnxValueInfo } from './onnx-tensor.ts';
 import { ortMutex, type OrtModule } from './ort.ts';
+import { unknownOption } from '../../../batching/base/unknown-option-error.ts';
 
 /** An ONNX model of a deployment. */
 export interface OnnxModel {
@@ -78,7 +79,7 @@ async function createModel(
 function checkDimensions(overrides: Readonly<Record<string, number>>, bytes: Uint8Array): void {
   const names = dimensionNames(bytes);
   const unknown = Object.keys(overrides).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw UnknownOptionError.of(`freeDimensionOverrides.${unknown}`, names);
+  if (unknown !== undefined) throw unknownOption(`freeDimensionOverrides.${unknown}`, names);
 }
 
 class SessionModel implements OnnxModel {

@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { NoWebGpuAdapterError, WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../faults/runtime-errors.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { isSoftware } from '../software-adapter.ts';
 import { completeOrt, ortInUse, ortMutex, ortOnWebGpu, requireWebGpuBuild, type OrtModule } from './ort.ts';

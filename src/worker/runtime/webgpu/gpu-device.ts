@@ -1,8 +1,5 @@
-import {
-  NoWebGpuAdapterError,
-  RungUnavailableError,
-  StepHangError,
-} from '../../../protocol/errors/runtime.ts';
+import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { RungUnavailableError, StepHangError } from '../faults/runtime-errors.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import { isSoftware } from '../software-adapter.ts';
 

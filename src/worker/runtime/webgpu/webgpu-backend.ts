@@ -3,7 +3,8 @@ import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { BYTES_PER_VALUE } from '../../models/checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../../models/program/model-config.ts';
 import { numBuffersOf, rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
-import { DeviceLostError, GpuError } from '../../../protocol/errors/runtime.ts';
+import { DeviceLostError } from '../../../protocol/errors/runtime.ts';
+import { GpuError } from '../faults/runtime-errors.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
 import {

@@ -4,11 +4,11 @@ import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { createClientId, createRequestId, type ClientId, type RequestId } from '../../../protocol/ids.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
-import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import { BatchedDeployment } from './batched-deployment.ts';
 import { defineDeployment, type Deployment } from '../../../protocol/deployment.ts';
+import { onnxFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 const WORK_MS = 200;
 
@@ -111,7 +111,7 @@ describe('BatchedDeployment', () => {
   it.each([
     [InvalidOptionError.of('rooms', 'a number', 'x'), /: `inputs\[7\]`: Expected `rooms`/],
     [OnnxModelError.withoutFile('/wine.onnx', 'w.data', []), /OnnxModelError: \/wine/],
-    [ModelFileMissingError.ofOnnx('/wine.onnx', 'HTTP status 404'), /ModelFileMissingError: Couldn/],
+    [onnxFileMissing('/wine.onnx', 'HTTP status 404'), /ModelFileMissingError: Couldn/],
   ])(
     'names the input of a list where an error is about it, and not where the model can’t run: %s',
     async (failure, told) => {

@@ -1,10 +1,10 @@
-import { UnknownDeploymentError } from '../../../protocol/errors/deployments.ts';
 import type { BatchingPolicy } from '../../../batching/generation/policy.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import type { BatchKnobs, DeploymentInfo } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';
 import type { ServedDeployment } from './served-deployment.ts';
+import { unknownDeployment } from '../../../protocol/errors/deployment-messages.ts';
 
 /** A deployment with batched requests. One that waits for a model is not listed. */
 type BatchKnobbed = ServedDeployment<BatchKnobs> & { readonly isListed?: boolean };
@@ -31,7 +31,7 @@ export class DeploymentSet {
   named(name: string): ServedDeployment {
     const deployment = this.#all.get(name);
     if (deployment) return deployment;
-    throw UnknownDeploymentError.of(name, [...this.#all.keys()]);
+    throw unknownDeployment(name, [...this.#all.keys()]);
   }
 
   /** @throws UnknownDeploymentError. Any other outcome is sent as updates. */

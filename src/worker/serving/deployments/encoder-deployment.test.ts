@@ -5,15 +5,15 @@ import { clientId, requestId } from '../../../batching/generation/test-support.t
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import type { Embedding } from '../../../protocol/embedding.ts';
-import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import { embedTask } from '../../embedding/embed-task.ts';
 import type { EncoderRow } from '../../runtime/encoder-inputs.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { BatchedDeploymentListener } from './batched-deployment.ts';
 import { EncoderDeployment } from './encoder-deployment.ts';
 import { TextPace } from './text-pace.ts';
+import { noEncoder } from '../../../protocol/errors/deployment-messages.ts';
 
 interface Run {
   readonly rows: readonly EncoderRow[];
@@ -168,7 +168,7 @@ describe('a deployment of encoders', () => {
     submit('a', ['x']);
     submit('b', ['y']);
     expect([log, deployment.isListed]).toEqual([['restore'], false]);
-    deployment.fail(NoEncoderError.of('embedder', 'owner/name'));
+    deployment.fail(noEncoder('embedder', 'owner/name'));
     await settled();
     submit('c', ['z']);
     await settled();

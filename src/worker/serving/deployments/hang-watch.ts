@@ -2,6 +2,7 @@ import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { onAbort } from '../../../batching/base/abort-signal.ts';
 import type { Clock } from '../../../batching/base/clock.ts';
 import { HandlerHungError } from '../../../protocol/errors/deployments.ts';
+import { handlerHung } from '../../../protocol/errors/deployment-messages.ts';
 
 /** A batch that takes longer is worth a line on the console. */
 const LONG_MS = 60_000;
@@ -26,7 +27,7 @@ export class HangWatch {
 
   /** Undefined while a batch can run. */
   refusal(maxConcurrentBatches: number): HandlerHungError | undefined {
-    return this.#numHung < maxConcurrentBatches ? undefined : HandlerHungError.of(this.#name, GRACE_MS);
+    return this.#numHung < maxConcurrentBatches ? undefined : handlerHung(this.#name, GRACE_MS);
   }
 
   async watch<Result>({ signal }: BatchContext, run: () => Promise<Result>): Promise<Result> {

@@ -1,5 +1,6 @@
 import type { MetricsRegistry } from '../../../batching/metrics/registry.ts';
-import type { CallHandlers, CallMessage, CallName } from '../../../protocol/calls.ts';
+import type { CallName } from '../../../protocol/call-answers.ts';
+import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import type { JobCall } from '../../jobs/job-service.ts';
 import { importPart } from '../../base/import-part.ts';
 import type { Knobs } from './knobs.ts';

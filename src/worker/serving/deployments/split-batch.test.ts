@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import { runSplitting } from './split-batch.ts';
 
 const outOfMemory = new RangeError('Array buffer allocation failed');

@@ -1,6 +1,6 @@
 import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
-import { WasmAbortError } from '../../../protocol/errors/runtime.ts';
+import { WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import { isMemoryError } from '../../runtime/faults/fault-of.ts';
 import { asError, awaitSlots } from './await-slots.ts';
 

@@ -1,7 +1,8 @@
 import type { ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { GpuWrongValuesError, StepHangError } from '../../../protocol/errors/runtime.ts';
+import { GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
+import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
 import { ortInUse } from '../../runtime/ort/ort.ts';

@@ -1,15 +1,15 @@
 import { expect, it, vi } from 'vitest';
 
-import { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { NO_PAST } from '../../../protocol/recovery.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { CpuRuntime } from '../../cpu/cpu-runtime.ts';
 import { EncoderModels } from './encoder-models.ts';
+import { storedModelCorrupt } from '../../../protocol/errors/model-messages.ts';
 
 vi.mock('./load-model.ts', () => ({
-  loadModel: () => Promise.reject(ModelFileCorruptError.ofStored('a/bert', 'a byte is wrong')),
+  loadModel: () => Promise.reject(storedModelCorrupt('a/bert', 'a byte is wrong')),
 }));
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing reads the folder

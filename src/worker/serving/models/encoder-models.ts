@@ -1,5 +1,4 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { NoEncoderError } from '../../../protocol/errors/deployments.ts';
 import type { EncoderInfo } from '../../../protocol/models.ts';
 import type { WorkerPast } from '../../../protocol/recovery.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
@@ -8,6 +7,7 @@ import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import type { EncoderDeployment } from '../deployments/encoder-deployment.ts';
 import { exampleFor } from './example-models.ts';
 import { loadModel } from './load-model.ts';
+import { encoderNotLoaded, noEncoder } from '../../../protocol/errors/deployment-messages.ts';
 
 export interface EncoderModelsOptions {
   /** By name. */
@@ -64,9 +64,9 @@ export class EncoderModels {
     try {
       const model = chosen && (await loadModel(chosen, await this.#device.get(), () => {}));
       if (model && 'encoder' in model) await this.use(model, chosen);
-      else waiting.fail(NoEncoderError.of(deployment, exampleFor(deployment)));
+      else waiting.fail(noEncoder(deployment, exampleFor(deployment)));
     } catch (cause) {
-      waiting.fail(cause instanceof RuntimeLostError ? cause : NoEncoderError.ofLoad(deployment, cause));
+      waiting.fail(cause instanceof RuntimeLostError ? cause : encoderNotLoaded(deployment, cause));
     }
   }
 

@@ -1,5 +1,6 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { handleCall, type CallAnswer, type CallMessage } from '../../../protocol/calls.ts';
+import type { CallAnswer } from '../../../protocol/call-answers.ts';
+import { handleCall, type CallMessage } from '../../../protocol/calls.ts';
 import { importPart } from '../../base/import-part.ts';
 import type { BackendChoice } from '../../../protocol/ladder.ts';
 import type { FirstModelInit } from '../../../protocol/host-messages.ts';

@@ -10,7 +10,7 @@ import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';
 import { NoModelError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { StepHangError } from '../../../protocol/errors/runtime.ts';
+import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { namesOf } from '../../../protocol/names.ts';

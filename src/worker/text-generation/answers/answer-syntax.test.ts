@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { ChatTemplateError } from '../../../protocol/errors/model.ts';
 import { canThink } from './answer-syntax.ts';
+import { chatTemplateBroken } from '../../../protocol/errors/model-messages.ts';
 
 it.each([
   ['{{ messages }}<think></think>', true],
@@ -12,7 +12,7 @@ it.each([
 });
 
 function sourceOfBroken(): never {
-  throw ChatTemplateError.broken('none is the default');
+  throw chatTemplateBroken('none is the default');
 }
 
 it('a model whose template is broken can not think', () => {

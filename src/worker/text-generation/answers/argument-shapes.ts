@@ -1,7 +1,7 @@
 import { ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
 import type { StructuralPart } from '../../../batching/options/response-format.ts';
 import { schemaOf, type GenerationTool } from '../../../batching/options/tools.ts';
-import type { JsonRecord } from '../../../batching/base/validate.ts';
+import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { resolve, typesOf, valuesOf } from './argument-types.ts';
 

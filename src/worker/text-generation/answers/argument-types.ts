@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../../../batching/base/validate.ts';
+import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { pythonValue } from './python-arguments.ts';
 

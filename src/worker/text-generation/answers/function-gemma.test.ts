@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { JsonRecord } from '../../../batching/base/validate.ts';
+import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { accepts, createShape, loadShapedModel } from '../shapes/test-support.ts';
 import { FunctionGemmaArguments, functionGemmaGrammar } from './function-gemma.ts';
 

@@ -1,5 +1,5 @@
 import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
-import type { JsonRecord } from '../../../batching/base/validate.ts';
+import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { readPieces, type ArgumentsReader } from './arguments-reader.ts';
 import { escaped, wholeLength } from './json-escapes.ts';

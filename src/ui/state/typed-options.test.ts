@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { EMPTY_GENERATION_TEXTS, errorOfOptions, errorsOf, parseGeneration } from './generation-fields.ts';
+import { EMPTY_GENERATION_TEXTS, errorOfOptions, errorsOf } from './generation-fields.ts';
+import { parseGeneration } from './typed-options.ts';
 
 describe('generation options', () => {
   it('leaves out what is empty, so that the defaults of the model apply', () => {
