@@ -146,7 +146,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await promptOf(page).pressSequentially(' THE END');
     await expect(marksOf(page)).toHaveCount(1);
     await expect(marksOf(page)).not.toContainText('THE END');
-    await expect(page.getByRole('button', { name: 'Undo' })).toBeDisabled();
+    await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
   });
 
   test('is cancelled by Escape, and keeps the prompt', async ({ tab }) => {
@@ -275,7 +275,6 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await optionOf(page, 'Temperature').fill('0.7');
     await optionOf(page, 'Stop').fill('The end');
     await optionOf(page, 'Logprobs').fill('4');
-    await page.getByRole('checkbox', { name: 'Echo' }).check();
     await page.getByRole('button', { name: 'Load lab' }).click();
     await page.getByRole('radio', { name: 'Sweep' }).check();
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('ramp');
@@ -293,7 +292,6 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect(optionOf(fresh, 'Temperature')).toHaveValue('0.7');
     await expect(optionOf(fresh, 'Stop')).toHaveValue('The end');
     await expect(optionOf(fresh, 'Logprobs')).toHaveValue('4');
-    await expect(fresh.getByRole('checkbox', { name: 'Echo' })).toBeChecked();
     await expect(fresh.getByRole('radio', { name: 'Sweep' })).toBeChecked();
     await expect(fresh.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
     await expect(fresh.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');

@@ -62,10 +62,6 @@ export const GENERATION_OPTIONS = {
     type: 'boolean',
     default: false,
     openAi: 'echo',
-    form: {
-      label: 'Echo',
-      hint: 'The answer begins with the prompt, for code that reads it; here the prompt is shown in any case.',
-    },
   },
   /**
    * Functions that the model may call. The chat template writes them into the prompt, and every call fits its tool's schema. For

@@ -25,7 +25,6 @@ describe('generation options', () => {
       logprobs: '5',
       logitBias: '50256: -100, 11:2.5,',
       stop: ' the end',
-      echo: 'true',
     };
     expect(parseGeneration(texts)).toEqual({
       options: {
@@ -44,7 +43,6 @@ describe('generation options', () => {
         logprobs: 5,
         logitBias: { '50256': -100, '11': 2.5 },
         stop: ' the end',
-        echo: true,
       },
       errors: {},
     });
@@ -111,7 +109,6 @@ describe('generation options', () => {
     ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
     ['seed', ['-1', '4294967296', '0.5']],
     ['logprobs', ['-1', '21', '2.5', 'all']],
-    ['echo', ['yes', '1']],
   ] as const)('refuses what is out of range for %s, at its field', (field, wrongTexts) => {
     for (const text of wrongTexts) {
       const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, [field]: text });

@@ -2,7 +2,8 @@ import { lazy, Suspense, useId } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../../parts/button.tsx';
-import { CheckField, InputField } from '../../parts/field.tsx';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { InputField } from '../../parts/field.tsx';
 import { PolicyKnobs } from '../policy/policy-knobs.tsx';
 import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import './advanced-fields.css';
@@ -19,21 +20,34 @@ export interface AdvancedFieldsProps {
   readonly defaults?: GenerationTexts;
 }
 
+/** How requests wait, not what they write: few are in need of these. */
+const OF_QUEUE: ReadonlySet<string> = new Set(['priority', 'timeoutMs']);
+
 /** The options of the next request, and the batcher’s knobs. */
 export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {} }: AdvancedFieldsProps) {
   const optionsId = useId();
   const knobsId = useId();
   const isServer = useIsServer();
+  const numOfQueue = useStore(form.store, ({ texts }) =>
+    fields.reduce((sum, { name }) => sum + Number(OF_QUEUE.has(name) && Boolean(texts[name])), 0),
+  );
   const isReset = useStore(form.store, ({ texts }) => isUntouched(texts));
   return (
     <div className="advanced">
       <section aria-labelledby={optionsId}>
         <h3 id={optionsId}>Generation options</h3>
-        <div className="generation-options">
-          {fields.map((field) => (
-            <OptionField key={field.name} form={form} field={field} ownDefault={defaults[field.name]} />
-          ))}
-        </div>
+        <OptionFields
+          form={form}
+          defaults={defaults}
+          fields={fields.filter(({ name }) => !OF_QUEUE.has(name))}
+        />
+        <Disclosure title="Priority and timeout" note={numOfQueue > 0 ? `${numOfQueue} changed` : undefined}>
+          <OptionFields
+            form={form}
+            defaults={defaults}
+            fields={fields.filter(({ name }) => OF_QUEUE.has(name))}
+          />
+        </Disclosure>
         <div className="actions">
           <Button variant="quiet" disabled={isReset} onClick={() => form.resetOptions()}>
             Reset all
@@ -46,6 +60,16 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
           <PolicyKnobs />
         </section>
       )}
+    </div>
+  );
+}
+
+function OptionFields({ form, fields, defaults }: Required<AdvancedFieldsProps>) {
+  return (
+    <div className="generation-options">
+      {fields.map((field) => (
+        <OptionField key={field.name} form={form} field={field} ownDefault={defaults[field.name]} />
+      ))}
     </div>
   );
 }
@@ -63,15 +87,6 @@ function OptionField({ form, field, ownDefault }: OptionFieldProps) {
   const error = useStore(form.store, (view) => view.optionErrors[name]);
   const defaults = useServeView((view) => view.status.model?.generationDefaults);
   const texts = { name, label, hint, error };
-  if (option.type === 'boolean') {
-    return (
-      <CheckField
-        {...texts}
-        checked={text === 'true'}
-        onChange={(event) => form.changeOption(name, event.target.checked ? 'true' : '')}
-      />
-    );
-  }
   if (option.type === 'response-format') {
     return (
       <Suspense>

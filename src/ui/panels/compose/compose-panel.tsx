@@ -52,6 +52,12 @@ function Actions() {
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const canUndo = useComposerView(({ followed }) => followed !== undefined);
   const canSend = useServeView(({ status }) => canGenerate(status.state));
+  const sendRef = useRef<HTMLButtonElement>(null);
+  const undo = (): void => {
+    composer.undo();
+    // The button that was pressed goes.
+    sendRef.current?.focus();
+  };
   return (
     <div className="actions compose-actions">
       {isActive ? (
@@ -59,16 +65,20 @@ function Actions() {
           Stop
         </Button>
       ) : (
-        <Button className="send-button" type="submit" disabled={!canSend}>
+        <Button ref={sendRef} className="send-button" type="submit" disabled={!canSend}>
           Send
         </Button>
       )}
-      <Button variant="quiet" disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
-        Regenerate
-      </Button>
-      <Button variant="quiet" disabled={!canUndo} onClick={() => composer.undo()}>
-        Undo
-      </Button>
+      {canUndo && (
+        <>
+          <Button variant="quiet" disabled={!canSend} onClick={() => composer.regenerate()}>
+            Regenerate
+          </Button>
+          <Button variant="quiet" onClick={undo}>
+            Undo
+          </Button>
+        </>
+      )}
       <Examples />
       <Popover label="More">
         <Suspense>

@@ -2,6 +2,7 @@ import { useStore } from 'zustand';
 
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/select.tsx';
+import { Term } from '../../parts/term.tsx';
 import { useRecordedView, useServe } from '../../state/serve-context.ts';
 import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
 
@@ -15,7 +16,19 @@ export function MomentControls() {
       <WindowField />
       <MomentField />
       <TraceNewest />
+      <SlotKey />
     </div>
+  );
+}
+
+/** What the parts of a bar mean. Its color is its sender’s. */
+function SlotKey() {
+  return (
+    <p className="slots-key note">
+      <span className="swatch key-queue" /> waiting <span className="swatch key-prefill" />{' '}
+      <Term name="prefill">prefill</Term> <span className="swatch key-decode" />{' '}
+      <Term name="decode">decode</Term> <span className="swatch key-cut" /> cut off
+    </p>
   );
 }
 

@@ -18,7 +18,7 @@ interface SlotHeadProps {
   readonly isRecording: boolean;
 }
 
-/** One line: whose bars these are, what their parts mean, and which time is shown. */
+/** One line: whose bars these are, and which time is shown. */
 export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
   const isReplay = useStore(watchSettings, ({ replay }) => replay !== undefined && !replay.isUnattended);
   const tabs = useServeView(({ status }) => status.tabs);
@@ -50,14 +50,7 @@ export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
           <ReplayControls />
         </Suspense>
       ) : (
-        <>
-          <p className="slots-key note">
-            <span className="swatch key-queue" /> waiting <span className="swatch key-prefill" />{' '}
-            <Term name="prefill">prefill</Term> <span className="swatch key-decode" />{' '}
-            <Term name="decode">decode</Term> <span className="swatch key-cut" /> cut off
-          </p>
-          <TimeControls replayRef={replayRef} isRecording={isRecording} />
-        </>
+        <TimeControls replayRef={replayRef} isRecording={isRecording} />
       )}
     </div>
   );

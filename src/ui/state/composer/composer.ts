@@ -90,8 +90,12 @@ export class Composer {
 
   /** Continues the document. While a continuation runs, starts another one of the same text. */
   async send(): Promise<void> {
-    const { document, followed, texts } = this.store.getState();
-    const base = followed?.isActive ? followed.base : document;
+    const { document, followed } = this.store.getState();
+    await this.#continue(followed?.isActive ? followed.base : document);
+  }
+
+  async #continue(base: DocumentText): Promise<void> {
+    const { texts } = this.store.getState();
     const parsed = isUntouched(texts) ? UNTYPED : await this.#parse(texts);
     const [id] = this.#submit([base.text], texts, parsed);
     if (id === undefined) return;
@@ -134,9 +138,12 @@ export class Composer {
     return this.#ofRun.get(id);
   }
 
+  /** Continues the same text again. */
   regenerate(): void {
-    this.undo();
-    void this.send();
+    const { followed } = this.store.getState();
+    if (!followed) return;
+    this.cancel();
+    void this.#continue(followed.base);
   }
 
   /** Removes the last continuation, and cancels it if it runs. */

@@ -48,5 +48,5 @@ it('lets a column’s own options win, and names its mistakes', () => {
 it('has no field that a chat has no place for', () => {
   const names = CHAT_FIELDS.map(({ name }) => name);
   expect(names).toContain('temperature');
-  expect(names.filter((name) => name === 'n' || name === 'echo' || name === 'logprobs')).toEqual([]);
+  expect(names.filter((name) => name === 'n' || name === 'logprobs')).toEqual([]);
 });

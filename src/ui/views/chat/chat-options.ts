@@ -8,9 +8,7 @@ import { parseGeneration } from '../../state/typed-options.ts';
 import type { GenerationOptions, TabserveStatus, WireError } from '../../../client/index.ts';
 
 /** Without those that a chat has no place for: one answer follows a message, and no table is shown beside it. */
-export const CHAT_FIELDS = GENERATION_FIELDS.filter(
-  ({ name }) => name !== 'n' && name !== 'echo' && name !== 'logprobs',
-);
+export const CHAT_FIELDS = GENERATION_FIELDS.filter(({ name }) => name !== 'n' && name !== 'logprobs');
 
 /** Options that a column may set for itself. */
 export const COLUMN_FIELDS = GENERATION_FIELDS.filter(

@@ -2,7 +2,7 @@ import { GENERATION_FIELDS, type GenerationTexts } from '../../state/generation-
 
 /** Without those that a row of a job has no place for, and without its shape, which has a field of its own. */
 export const JOB_FIELDS = GENERATION_FIELDS.filter(
-  ({ name }) => !['n', 'echo', 'logprobs', 'responseFormat'].includes(name),
+  ({ name }) => !['n', 'logprobs', 'responseFormat'].includes(name),
 );
 
 /** Room for the JSON of an answer. */
