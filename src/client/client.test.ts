@@ -643,6 +643,29 @@ describe('a deployment other than the text generator', () => {
     expect(await metrics).toBe('# HELP');
   });
 
+  it('asks the worker for its log, and then for what came since', async () => {
+    const { link, serve } = createServed();
+    const empty = { startedAtMs: 1, cursor: '1/0/0', isWhole: true, requests: [], slices: [] };
+    const log = serve.workerLog();
+    link.say({ type: 'call-answered', callId: 1, result: empty });
+    expect(await log).toEqual(empty);
+    const next = serve.workerLog('1/0/0');
+    link.say({ type: 'call-answered', callId: 2, result: { ...empty, isWhole: false } });
+    expect(await next).toMatchObject({ isWhole: false });
+    expect(link.received).toEqual([
+      { type: 'read-log', callId: 1, cursor: '' },
+      { type: 'read-log', callId: 2, cursor: '1/0/0' },
+    ]);
+  });
+
+  it('asks the worker to eject its model', async () => {
+    const { link, serve } = createServed();
+    const ejected = serve.ejectModel();
+    expect(link.received).toEqual([{ type: 'eject-model', callId: 1 }]);
+    link.say({ type: 'call-answered', callId: 1, result: undefined });
+    await ejected;
+  });
+
   it('asks the worker for the texts of tokens', async () => {
     const { link, serve } = createServed();
     const texts = serve.tokenTexts([262, 257]);

@@ -27,6 +27,7 @@ import {
 } from '../protocol/status.ts';
 import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
 import type { RequestActivity, RequestTurn } from '../protocol/requests.ts';
+import type { WorkerLog } from '../protocol/worker-log.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { NoBrowserError } from '../protocol/errors/worker.ts';
@@ -402,6 +403,14 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     }
   }
 
+  /**
+   * Frees the memory of the model that generates, for all tabs, once its requests have ended. The next request, such as a prompt or the row of
+   * a job, loads it again and waits for that; so does a tab that takes over. Encoders stay.
+   */
+  async ejectModel(): Promise<void> {
+    await this.#calls.ask({ type: 'eject-model' });
+  }
+
   /** Pauses the download of the model that is being loaded, whichever tab started it. */
   pauseLoad(): void {
     this.#connection.post({ type: 'steer-load', action: 'pause' });
@@ -473,6 +482,16 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   /** All metrics of the worker in Prometheus' text format, with the names of vLLM and Ray Serve. */
   metrics(): Promise<string> {
     return this.#calls.ask({ type: 'metrics' });
+  }
+
+  /**
+   * The last 1,000 requests that have ended, of all tabs, HTTP clients and jobs, and what the text generator did in each 10 seconds of the
+   * last hour. Nothing is sent unless this is called. Another worker's log begins anew.
+   *
+   * @param cursor `cursor` of an earlier answer: this one then has only what came since, unless another worker serves.
+   */
+  workerLog(cursor = ''): Promise<WorkerLog> {
+    return this.#calls.ask({ type: 'read-log', cursor });
   }
 
   /** The text of each token by itself: '' for a special token, U+FFFD for a part of a character. Waits for the first model. */

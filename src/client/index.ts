@@ -120,6 +120,7 @@ export {
 } from '../protocol/status.ts';
 export { TabserveError } from '../protocol/wire-errors.ts';
 export type { WireError } from '../protocol/wire.ts';
+export type { LoggedRequest, LogSlice, WorkerLog } from '../protocol/worker-log.ts';
 export type { ResultOptions } from './base-response.ts';
 export type {
   CheckedBackend,

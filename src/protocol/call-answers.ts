@@ -4,7 +4,8 @@ import { ggufFile } from './gguf-file.ts';
 import { jobInfo, jobPage } from './jobs.ts';
 import { detokenization, storedModel, suggestedModel, tokenization } from './models.ts';
 import { batchKnobs, policy } from './status.ts';
-import { record, type Wire } from './wire.ts';
+import { objectOf, record, type Wire } from './wire.ts';
+import type { WorkerLog } from './worker-log.ts';
 
 const nothing = v.void();
 
@@ -17,6 +18,8 @@ export const CALL_ANSWERS = {
   'release-override': nothing,
   /** In Prometheus' text format. */
   metrics: v.string(),
+  /** What came since the cursor; all for an empty one. It has 1,000 rows, which are not checked each. */
+  'read-log': objectOf<WorkerLog>(),
   /** A string for each token. */
   'token-texts': v.array(v.string()),
   tokenize: tokenization,
@@ -24,6 +27,8 @@ export const CALL_ANSWERS = {
   detokenize: detokenization,
   /** Once the model serves. */
   'load-model': nothing,
+  /** Once the memory is free. */
+  'eject-model': nothing,
   'list-models': v.array(storedModel),
   'suggest-models': v.array(suggestedModel),
   'list-gguf-files': v.array(ggufFile),

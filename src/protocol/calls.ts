@@ -48,6 +48,7 @@ export const CALLS = {
   /** Does nothing unless this override is held. */
   'release-override': call('release-override', { overrideId }),
   metrics: call('metrics', {}),
+  'read-log': call('read-log', { cursor: name }),
   'token-texts': call('token-texts', { tokenIds }),
   tokenize: call('tokenize', {
     text: v.pipe(v.string(), v.maxLength(MAX_TEXT_LENGTH)),
@@ -67,6 +68,8 @@ export const CALLS = {
     whenBusy,
     deployment: v.exactOptional(name),
   }),
+  /** Frees the memory of the model that generates. The next request loads it again. */
+  'eject-model': call('eject-model', {}),
   'list-models': call('list-models', {}),
   'suggest-models': call('suggest-models', {}),
   /** Asks the hub. */

@@ -85,6 +85,8 @@ export const workerStatus = v.object({
   model: v.exactOptional(modelInfo),
   /** Where the model runs. */
   backend: v.exactOptional(backendInfo),
+  /** Set while `ejectModel` keeps the model out of memory: the next request loads it again. */
+  isEjected: v.exactOptional(v.literal(true)),
   /** The models of the embedder and the reranker. */
   encoders: v.exactOptional(v.array(encoderInfo)),
   /** The model that is being loaded while `model` serves. */

@@ -91,14 +91,20 @@ export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLeng
   );
 }
 
+/** An object whose fields are not checked. */
+// @__NO_SIDE_EFFECTS__
+export function objectOf<Value>() {
+  return v.custom<Value>(isRecord, 'Expected an object');
+}
+
 /** An object with any names. valibot's `record` leaves out `__proto__`, `constructor` and `prototype`. */
-export const record = v.custom<Record<string, unknown>>(isRecord, 'Expected an object');
+export const record = /* @__PURE__ */ objectOf<Record<string, unknown>>();
 
 /** An object with any names, whose values are all of one kind, which transforms none. */
 // @__NO_SIDE_EFFECTS__
 export function recordOf<Value>(value: v.GenericSchema<unknown, Value>) {
   return v.pipe(
-    v.custom<Record<string, Value>>(isRecord, 'Expected an object'),
+    objectOf<Record<string, Value>>(),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
       const input = dataset.value;

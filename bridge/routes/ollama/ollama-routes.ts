@@ -70,7 +70,7 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
     ),
     getRoute(
       '/api/ps',
-      inOwnWords(async (exchange) => exchange.sendJson(200, await list(serve, exchange))),
+      inOwnWords(async (exchange) => exchange.sendJson(200, await list(serve, exchange, true))),
     ),
     workRoute(
       '/api/show',
@@ -111,13 +111,15 @@ function inOwnWords(handle: Handle): Handle {
 }
 
 /** The models that serve, all of which are in memory. */
-async function list(serve: TabserveClient, exchange: Exchange): Promise<object> {
+/** @param isInMemory Leaves out a model that was ejected. */
+async function list(serve: TabserveClient, exchange: Exchange, isInMemory = false): Promise<object> {
   const model = await modelIfAny(serve, exchange.signal);
-  const { policy, backend, encoders = [] } = serve.status();
-  const generator = model && {
-    ...describe(model.id, backend?.precision, model.numParameters),
-    context_length: Math.min(model.contextLength, policy.maxContextLength),
-  };
+  const { policy, backend, encoders = [], isEjected } = serve.status();
+  const generator = model &&
+    !(isInMemory && isEjected) && {
+      ...describe(model.id, backend?.precision, model.numParameters),
+      context_length: Math.min(model.contextLength, policy.maxContextLength),
+    };
   return {
     models: [
       ...(generator ? [generator] : []),

@@ -72,23 +72,10 @@ export class StorageQuotaError extends codedError('StorageQuotaError', 'STORAGE_
 export class ModelStoreError extends codedError('ModelStoreError', 'MODEL_STORE_FAILED') {}
 
 /** The model that ran before is no longer on this device: it was deleted, or the site's data was cleared. */
-export class ModelDeletedError extends codedError('ModelDeletedError', 'MODEL_DELETED') {
-  /** @param successor The model that runs instead; undefined if none does. */
-  static of(id: string, successor: string | undefined): ModelDeletedError {
-    return new ModelDeletedError(
-      `${id} is no longer on this device: it was deleted, or the site's data was cleared. ${successor ?? 'No model'} took over. Load ${id} again to go on with it.`,
-    );
-  }
-}
+export class ModelDeletedError extends codedError('ModelDeletedError', 'MODEL_DELETED') {}
 
 /** The model to delete runs now. */
-export class ModelInUseError extends codedError('ModelInUseError', 'MODEL_IN_USE') {
-  static of(id: string): ModelInUseError {
-    return new ModelInUseError(
-      `${id} is in use: load another model first, or delete it all the same with deleteModel(key, { force: true }). It then runs until its tab closes.`,
-    );
-  }
-}
+export class ModelInUseError extends codedError('ModelInUseError', 'MODEL_IN_USE') {}
 
 /** Each time a stored model was started, its page or worker ended before the model was ready. */
 export class ModelStartError extends codedError('ModelStartError', 'MODEL_START_FAILED') {}

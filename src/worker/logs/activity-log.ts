@@ -49,14 +49,17 @@ export class ActivityLog {
     this.#record({ ...submitted, inputPreview, state: 'waiting', numOutputTokens: numResumedTokens });
   }
 
-  recordUpdate(update: RequestUpdate): void {
+  /** Returns the request as it is now; undefined for one that it does not know. */
+  recordUpdate(update: RequestUpdate): RequestActivity | undefined {
     const current = this.#live.get(update.requestId);
-    if (!current) return;
+    if (!current) return undefined;
     const isCancelled = update.type === 'failed' && update.error.code === 'REQUEST_CANCELLED';
     const state = isCancelled ? 'cancelled' : STATES[update.type];
     const numOutputTokens = numTokensAfter(update, current.numOutputTokens);
     const end = update.type === 'finished' && { finishReason: update.result.finishReason };
-    this.#record({ ...current, state, numOutputTokens, ...end });
+    const activity: RequestActivity = { ...current, state, numOutputTokens, ...end };
+    this.#record(activity);
+    return activity;
   }
 
   #record(activity: RequestActivity): void {

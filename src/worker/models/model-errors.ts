@@ -1,4 +1,5 @@
 import { ClosedError, shown } from '../../batching/base/errors.ts';
+import { ModelDeletedError, ModelInUseError } from '../../protocol/errors/hub.ts';
 import {
   GgufChoiceError,
   ModelTooLargeError,
@@ -69,4 +70,17 @@ export function noTools(id: string): ToolsUnsupportedError {
 
 export function noModelServes(): ClosedError {
   return new ClosedError('No model serves: see why on the page, and load another model there.');
+}
+
+/** @param successor The model that runs instead; undefined if none does. */
+export function deletedModel(id: string, successor?: string): ModelDeletedError {
+  return new ModelDeletedError(
+    `${id} is no longer on this device: it was deleted, or the site's data was cleared. ${successor ?? 'No model'} took over. Load ${id} again to go on with it.`,
+  );
+}
+
+export function modelInUse(id: string): ModelInUseError {
+  return new ModelInUseError(
+    `${id} is in use: load another model first, or delete it all the same with deleteModel(key, { force: true }). It then runs until its tab closes.`,
+  );
 }

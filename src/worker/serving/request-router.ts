@@ -3,6 +3,7 @@ import { ModelRunError } from '../../batching/base/errors.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import { checkLevels } from '../../platform/check-levels.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
+import type { ServingLog } from '../logs/serving-log.ts';
 import { asClientId, type ClientId, type RequestId } from '../../protocol/ids.ts';
 import {
   END_TYPES,
@@ -31,6 +32,8 @@ export interface RequestRouterParts {
   readonly tabs: TabMessages;
   readonly openTabs: OpenTabs;
   readonly activity: ActivityLog;
+  /** Makes an entry. */
+  readonly log: (record: (log: ServingLog) => void) => void;
   readonly host: ServeWorkerHost;
   /** Takes the updates of rows of jobs. Returns false for those of a tab. */
   readonly receiveRows: (clientId: ClientId, updates: readonly RequestUpdate[]) => boolean;
@@ -52,7 +55,9 @@ export class RequestRouter {
     requests: readonly SubmittedRequest[],
   ): void {
     const wasIdle = this.#parts.registry.isEmpty;
-    const fresh = requests.filter(({ requestId }) => this.#parts.registry.add(requestId, clientId));
+    const fresh = requests.filter(({ requestId }) =>
+      this.#parts.registry.add(requestId, clientId, turnInfo.caller),
+    );
     if (fresh.length === 0) return;
     if (wasIdle) this.#parts.host.tell({ type: 'busy' });
     // Only the bridge names a caller, for each of its requests.
@@ -130,9 +135,13 @@ export class RequestRouter {
       return;
     }
     for (const update of updates) {
-      this.#parts.activity.recordUpdate(update);
+      const activity = this.#parts.activity.recordUpdate(update);
       if (!END_TYPES.has(update.type)) continue;
-      this.#parts.registry.end(update.requestId);
+      const request = this.#parts.registry.end(update.requestId);
+      if (activity && request) {
+        const durationMs = systemClock.now() - request.arrivedAtMs;
+        this.#parts.log((log) => log.recordEnd(update, { activity, caller: request.caller, durationMs }));
+      }
       if (this.#parts.registry.isEmpty) this.#parts.host.tell({ type: 'idle' });
     }
   }

@@ -231,6 +231,33 @@ describe('ServeWorker', () => {
     expect(text).toContain('serve_requests_cancelled_total{deployment="shout"} 1\n');
   });
 
+  it('has a log of who asked for what, and what it came to', async () => {
+    const { worker, tab, last } = createWorker();
+    worker.openTab(clientId('a'));
+    const [a, bridge] = [tab('a'), tab('bridge')];
+    a.submit('shout', 'hey');
+    a.submit('shout', 'silence');
+    const sent = {
+      requestId: createRequestId(),
+      deployment: 'shout',
+      input: 'ho',
+      options: {},
+      elapsedMs: 0,
+    };
+    bridge.send({ type: 'submit', ...sent, caller: ['loopback', 'key', ''] });
+    await work(2);
+    a.send({ type: 'read-log', callId: 1, cursor: '' });
+    const { result } = await vi.waitUntil(() => last('call-answered'));
+    const error = { message: expect.stringContaining('nothing to shout') };
+    expect(result).toMatchObject({
+      requests: [
+        { number: 1, tab: 1, deployment: 'shout', durationMs: WORK_MS },
+        { number: 2, tab: 1, durationMs: 2 * WORK_MS, error },
+        { number: 3, caller: ['loopback', 'key', ''], durationMs: 2 * WORK_MS },
+      ],
+    });
+  });
+
   it('survives an input without a text form, which its deployment refuses', () => {
     const { tab } = createWorker();
     const a = tab('a');

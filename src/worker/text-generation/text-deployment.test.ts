@@ -78,6 +78,48 @@ it('says how much memory is left once a limit that was lowered under a text hold
   expect(sent.at(-1)?.kvCache.reservedBytes).toBe(0);
 });
 
+describe('a text generator whose model is ejected', () => {
+  it('ends what it has, and asks for the model with the first prompt alone', async () => {
+    const { deployment, submit } = await createDeployment();
+    const restore = vi.fn<() => void>();
+    const running = submit('running', 6);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    await deployment.eject(restore);
+    expect(running.types().at(-1)).toBe('finished');
+    expect(restore).not.toHaveBeenCalled();
+    const later = [submit('one', 3), submit('two', 3)];
+    expect(restore).toHaveBeenCalledTimes(1);
+    expect(deployment.gauges.numWaiting).toBe(2);
+    await serveModel(deployment, createModel('old'));
+    await vi.waitFor(() =>
+      expect(later.map(({ types }) => types().at(-1))).toEqual(['finished', 'finished']),
+    );
+  });
+
+  it('asks for the model at once if a prompt came while the last text ended', async () => {
+    const { deployment, submit } = await createDeployment();
+    const restore = vi.fn<() => void>();
+    submit('running', 6);
+    const ejected = deployment.eject(restore);
+    const meanwhile = submit('meanwhile', 3);
+    await ejected;
+    expect(restore).toHaveBeenCalledTimes(1);
+    expect(meanwhile.types()).toEqual([]);
+  });
+
+  it('fails what waits if the model is lost, and asks again with the next prompt', async () => {
+    const { deployment, submit } = await createDeployment();
+    const restore = vi.fn<() => void>();
+    await deployment.eject(restore);
+    const waiting = submit('waiting', 3);
+    deployment.fail({ code: 'MODEL_TOO_LARGE', message: 'why' });
+    await deployment.eject(restore);
+    expect(waiting.types()).toEqual(['failed']);
+    submit('next', 3);
+    expect(restore).toHaveBeenCalledTimes(2);
+  });
+});
+
 describe('a text generator whose model changes', () => {
   it('lets the old model end what it has, and the new one begin what comes', async () => {
     const { deployment, submit } = await createDeployment();

@@ -20,6 +20,8 @@ type ModelState =
   /** The old model finishes its requests. New submissions wait for the new model. */
   | { readonly type: 'draining'; readonly generator: ModelGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: ModelGenerator }
+  /** Its memory is free. The first submission asks for it again. */
+  | { readonly type: 'ejected'; readonly restore: () => void }
   | { readonly type: 'failed'; readonly error: WireError };
 
 type Reading = ReturnType<ModelGenerator['readAll']>;
@@ -107,6 +109,17 @@ export class TextDeployment {
     this.#endLoading({ type: 'ready', generator });
   }
 
+  /**
+   * Lets the model go when its requests have ended.
+   *
+   * @param restore Called once, with the first submission that comes afterwards: leads to `use`, or to `fail` and `eject`.
+   */
+  async eject(restore: () => void): Promise<void> {
+    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, this.#served, 'finish');
+    this.#model = { type: 'ejected', restore };
+    if (this.#early.size > 0) this.#restore();
+  }
+
   /** There is no model. Waiting and future submissions fail with this error. */
   fail(error: WireError): void {
     this.#endLoading({ type: 'failed', error });
@@ -151,9 +164,9 @@ export class TextDeployment {
 
   async #endOld(
     generator: ModelGenerator,
-    next: ServedModel,
+    next: ServedModel | undefined,
     whenBusy: WhenBusy,
-    signal: AbortSignal | undefined,
+    signal?: AbortSignal,
   ): Promise<void> {
     const { promise: idle, resolve: onIdle, reject } = Promise.withResolvers<void>();
     this.#model = { type: 'draining', generator, onIdle };
@@ -167,7 +180,7 @@ export class TextDeployment {
       }
     }
     const dropped = generator.dropAll();
-    this.#restartAll(next);
+    if (next) this.#restartAll(next);
     await dropped;
   }
 
@@ -191,7 +204,17 @@ export class TextDeployment {
     const model = this.#model;
     if (model.type === 'ready') this.#generate(submissions, model.generator);
     else if (model.type === 'failed') this.#refuse(submissions, model.error);
-    else this.#early.enter(submissions);
+    else {
+      this.#early.enter(submissions);
+      this.#restore();
+    }
+  }
+
+  #restore(): void {
+    if (this.#model.type !== 'ejected') return;
+    const { restore } = this.#model;
+    this.#model = { type: 'loading' };
+    restore();
   }
 
   #generate(submissions: readonly Submission[], generator: ModelGenerator): void {

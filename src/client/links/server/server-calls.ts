@@ -18,6 +18,10 @@ const MODELS = [
   'Which models there are is up to',
   `name one of them: connect({ server, model }), ${IN_TAB}`,
 ] as const;
+const LOG = [
+  'Who calls it, and how much it does, is known to',
+  `look at its own log and its /metrics, ${IN_TAB}`,
+] as const;
 const JOBS = [
   'Jobs are not kept by',
   `send the rows to /v1/batches of a server that has it, ${IN_TAB}`,
@@ -38,7 +42,8 @@ export function isTokenCall(call: Call): call is Extract<Call, { type: TokenCall
 /** The error of a call that no server answers. */
 export function refusalOf({ type }: Call, url: string): Error {
   const isKnob = type === 'configure' || type.endsWith('override');
-  const [what, remedy] = isKnob ? KNOBS : type.includes('job') ? JOBS : MODELS;
+  const isLog = type === 'read-log';
+  const [what, remedy] = isKnob ? KNOBS : isLog ? LOG : type.includes('job') ? JOBS : MODELS;
   return notAtServer(url, what, remedy);
 }
 

@@ -205,6 +205,13 @@ describe('a text', () => {
     expect(asked.at(-1)?.signal.aborted).toBe(true);
   });
 
+  it('is of a server that alone knows who calls it', async () => {
+    await expect(open().workerLog()).rejects.toMatchObject({
+      code: 'NOT_AT_SERVER',
+      message: expect.stringContaining(`is known to ${URL_OF_SERVER}: look at its own log`),
+    });
+  });
+
   it('is not asked for log probabilities that the server cannot name by IDs', async () => {
     const client = open();
     expect(await codeOf(client.generate('Once', { logprobs: 1 }))).toBe('NOT_AT_SERVER');

@@ -50,9 +50,12 @@ function progressOf({ phase, loaded, total }: Pick<ModelLoad, 'phase' | 'loaded'
   return [{ text: isCounted ? ` ${loaded}/${total}` : ` ${Math.floor((100 * loaded) / total)} %` }];
 }
 
-function describeFacts({ backend, numTabs, recovery }: TabserveStatus, { numParameters }: ModelInfo): string {
+function describeFacts(
+  { backend, numTabs, recovery, isEjected }: TabserveStatus,
+  { numParameters }: ModelInfo,
+): string {
   const size = numParameters > 0 ? ` ${formatCompact(numParameters)}` : '';
-  const place = backend ? ` · ${placeOf(backend)}` : '';
+  const place = isEjected ? ' · ejected' : backend ? ` · ${placeOf(backend)}` : '';
   const blame = recovery?.kind === 'wrong-values' ? ': the GPU computes wrong values' : '';
   return `${size}${place}${blame} · ${formatCount(numTabs)} ${numTabs === 1 ? 'tab' : 'tabs'}`;
 }

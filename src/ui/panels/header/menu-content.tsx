@@ -6,6 +6,9 @@ import { Segments } from '../../parts/segments.tsx';
 import { applyTheme, readTheme, THEMES } from '../../browser/theme.ts';
 import { ServeContext } from '../../state/serve-context.ts';
 
+const ServerDialog = lazy(async () => ({
+  default: (await import('../server/server-dialog.tsx')).ServerDialog,
+}));
 const CheckDialog = lazy(async () => ({ default: (await import('../check/check-dialog.tsx')).CheckDialog }));
 
 const KEYS = [
@@ -49,7 +52,7 @@ export function MenuContent() {
     <>
       <h2>Theme</h2>
       <ThemeChoice />
-      <MachineCheck />
+      <ThisMachine />
       <h2>Keyboard</h2>
       <dl className="keys">
         {KEYS.map(([key, act]) => (
@@ -76,14 +79,21 @@ export function MenuContent() {
 }
 
 /** Not in a page that could not start. */
-function MachineCheck() {
-  const [isOpen, setIsOpen] = useState(false);
+function ThisMachine() {
+  const [open, setOpen] = useState<'server' | 'check'>();
+  const close = (): void => setOpen(undefined);
   if (!use(ServeContext)) return null;
   return (
     <>
       <h2>This machine</h2>
-      <Button onClick={() => setIsOpen(true)}>Check this machine</Button>
-      <Suspense>{isOpen && <CheckDialog onClose={() => setIsOpen(false)} />}</Suspense>
+      <div className="stack">
+        <Button onClick={() => setOpen('server')}>Requests, memory and disk</Button>
+        <Button onClick={() => setOpen('check')}>Check this machine</Button>
+      </div>
+      <Suspense>
+        {open === 'server' && <ServerDialog onClose={close} />}
+        {open === 'check' && <CheckDialog onClose={close} />}
+      </Suspense>
     </>
   );
 }

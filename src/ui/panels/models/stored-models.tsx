@@ -8,6 +8,7 @@ import { UndoNote } from '../../parts/undo-note.tsx';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { describeDeletion, describeStored } from './describe-load.ts';
 import { openRemoval } from './model-removal.ts';
+import './models-panel.css';
 
 interface StoredModelsProps {
   readonly models: readonly StoredModel[];

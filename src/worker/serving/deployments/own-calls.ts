@@ -3,15 +3,17 @@ import type { CallName } from '../../../protocol/call-answers.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import type { JobCall } from '../../jobs/job-service.ts';
 import { importPart } from '../../base/import-part.ts';
+import type { ServingLog } from '../../logs/serving-log.ts';
 import type { Knobs } from './knobs.ts';
 
 interface OwnCallParts {
   readonly knobs: Knobs;
   readonly metrics: MetricsRegistry;
+  readonly log: () => Promise<ServingLog>;
 }
 
-/** Answers the calls about knobs and metrics. */
-export function createOwnCalls({ knobs, metrics }: OwnCallParts) {
+/** Answers the calls about knobs, metrics and the log. */
+export function createOwnCalls({ knobs, metrics, log }: OwnCallParts) {
   return {
     configure: ({ deployment, knobs: changed }) => knobs.configure(deployment, changed),
     'set-override': ({ clientId, overrideId, deployment, knobs: changed }) =>
@@ -21,6 +23,7 @@ export function createOwnCalls({ knobs, metrics }: OwnCallParts) {
       const { toPrometheusText } = await importPart(() => import('../../../batching/metrics/prometheus.ts'));
       return toPrometheusText(metrics.snapshot());
     },
+    'read-log': async ({ cursor }) => (await log()).read(cursor),
   } satisfies Partial<CallHandlers>;
 }
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../../batching/base/clock.ts';
 import { loadModel, type ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
-import { LoadCancelledError, ModelDeletedError, ModelStartError } from '../../../protocol/errors/hub.ts';
+import { LoadCancelledError, ModelStartError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/model.ts';
 import { GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
@@ -24,7 +24,7 @@ import { checkGpu } from './check-gpu.ts';
 import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
 import { LoadFraction } from './load-fraction.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
-import { notStoredFor } from '../../models/model-errors.ts';
+import { deletedModel, notStoredFor } from '../../models/model-errors.ts';
 import { findStored, obtainModel } from './obtain-model.ts';
 import { reserveEncoders } from './reserve-encoders.ts';
 import type { RemovableField } from '../reports/status-publisher.ts';
@@ -35,7 +35,7 @@ export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past' | 'is
   /** The ID of the model that the worker before this one ran, once a tab has told it. */
   readonly modelBefore: () => string | undefined;
   readonly backend: BackendChoice;
-  readonly generator: Pick<TextDeployment, 'use' | 'fail' | 'hasBegunText'>;
+  readonly generator: Pick<TextDeployment, 'use' | 'eject' | 'fail' | 'hasBegunText'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
   readonly encoders: EncoderModelsOptions;
@@ -103,7 +103,7 @@ export class FirstModel {
   fail(cause: unknown): void {
     const error = toWireError(cause);
     this.#failure = cause;
-    this.#options.onStatus({ state: 'failed', error }, ['progress']);
+    this.#options.onStatus({ state: 'failed', error }, ['progress', 'isEjected']);
     this.#options.generator.fail(error);
   }
 
@@ -154,7 +154,7 @@ export class FirstModel {
     const store = await this.#store.catch(() => undefined);
     const stored = (await store?.folders()) ?? [];
     if (stored.some(({ manifest }) => manifest.id === before)) return;
-    const error = toWireError(ModelDeletedError.of(before, successor));
+    const error = toWireError(deletedModel(before, successor));
     this.#options.onStatus({ loadFailure: { id: before, error } }, []);
   }
 
@@ -211,8 +211,7 @@ export class FirstModel {
       await this.#endStart(chosen);
       // Another rung may run this model.
       if (isFault(cause) && !this.#isLastTry && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
-      const id = 'source' in chosen ? modelNameOf(chosen.source) : chosen.manifest.id;
-      const loadFailure = { id, error: toWireError(cause) };
+      const loadFailure = { id: idOf(chosen), error: toWireError(cause) };
       this.#isLossTold = true;
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
       return undefined;
@@ -276,4 +275,8 @@ export class FirstModel {
   get #isLastTry(): boolean {
     return this.#isOnLastRung && this.#options.past.recovery?.rung === this.#rung;
   }
+}
+
+export function idOf(chosen: ChosenModel): string {
+  return 'source' in chosen ? modelNameOf(chosen.source) : chosen.manifest.id;
 }

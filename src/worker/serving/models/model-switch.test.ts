@@ -69,6 +69,7 @@ function createSwitch(
     const model = createScriptedModel(backend);
     return Promise.resolve({ ...model, modelInfo: { ...model.modelInfo, id: name } });
   };
+  const ejected: { restore?: () => void } = {};
   const hold = { use: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
   const models = new ModelSwitch({
     first,
@@ -80,6 +81,11 @@ function createSwitch(
       async use({ id }, _create, _whenBusy, signal) {
         await hold.use(signal);
         log.push(`serve ${id}`);
+      },
+      eject(restore) {
+        log.push('eject');
+        ejected.restore = restore;
+        return Promise.resolve();
       },
       hasBegunText: false,
       fail: ({ code }) => void log.push(`fail ${code}`),
@@ -93,7 +99,10 @@ function createSwitch(
     encoders: { deployments: new Map(), onChange: () => {} },
   });
   const load = (request: LoadRequest = EMBEDDED) => models.load(request);
-  return { models, load, log, hold, changes, status: () => status };
+  const eject = async () => models.calls['eject-model']({ ...CALL, type: 'eject-model' });
+  /** As the first prompt does after an ejection. */
+  const want = (): void => ejected.restore?.();
+  return { models, load, eject, want, log, hold, changes, status: () => status };
 }
 
 /** Ends when it is aborted, with the reason. */
@@ -480,6 +489,100 @@ describe('a load that is cancelled', () => {
     expect(log).toEqual(['load model 0', 'serve model 0', 'load model 1', 'release model 1']);
     expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 0' } });
     expect(status()).not.toHaveProperty('load');
+  });
+});
+
+async function createEjected() {
+  const made = createSwitch();
+  await made.models.started;
+  await made.eject();
+  return { ...made, since: () => made.log.slice(4) };
+}
+
+describe('a model that is ejected', () => {
+  it('is released, and named on', async () => {
+    const { log, status } = await createEjected();
+    expect(log).toEqual(['load model 0', 'serve model 0', 'eject', 'release model 0']);
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 0' }, isEjected: true });
+  });
+
+  it('is loaded again with the first prompt, and can be ejected again', async () => {
+    const { want, eject, since, status } = await createEjected();
+    want();
+    await vi.waitFor(() => expect(status()).not.toHaveProperty('isEjected'));
+    expect(status()).not.toHaveProperty('load');
+    await eject();
+    await eject();
+    expect(since()).toEqual(['load model 1', 'serve model 1', 'eject', 'release model 1']);
+  });
+
+  it('is loaded again to read tokens', async () => {
+    const { models, since } = await createEjected();
+    const call = { ...CALL, type: 'tokenize', text: 'ab', addSpecialTokens: false } as const;
+    expect(await models.calls.tokenize(call)).toMatchObject({ modelId: 'model 1' });
+    expect(since()).toEqual(['load model 1', 'serve model 1']);
+  });
+
+  it('gives way to another model, for which prompts wait', async () => {
+    const { want, load, hold, since, status } = await createEjected();
+    hold.use = untilAborted;
+    want();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
+    hold.use = () => Promise.resolve();
+    await load();
+    await load({ ...EMBEDDED, dtype: 'fp32' });
+    expect(since()).toEqual([
+      'load model 1',
+      'release model 1',
+      'load model 2',
+      'serve model 2',
+      'load model 3',
+      'serve model 3',
+      'release model 2',
+    ]);
+    expect(status()).not.toHaveProperty('isEjected');
+  });
+
+  it('comes back for the prompts that wait if another model can’t be loaded', async () => {
+    const { want, load, since } = await createEjected();
+    want();
+    const loading = platform.load;
+    platform.loadStored = broken;
+    platform.obtain = () => Promise.resolve(STORED_FOLDER);
+    platform.openStore = storeWith([]);
+    const hub = { type: 'hub', hub: 'https://hub', id: 'a/b', revision: 'main' } as const;
+    await expect(load({ ...EMBEDDED, source: hub })).rejects.toThrow('broken');
+    platform.load = loading;
+    await vi.waitFor(() => expect(since().at(-1)).toMatch(/^serve model/));
+    expect(since().filter((line) => line.startsWith('fail'))).toEqual([]);
+  });
+
+  it('fails the prompts that wait if it can’t be loaded again, and the next one tries again', async () => {
+    const { want, since, status } = await createEjected();
+    const loading = platform.load;
+    platform.load = () => Promise.reject(dtypeNeeds('fp16', 'shader-f16'));
+    want();
+    await vi.waitFor(() => expect(since()).toEqual(['fail UNSUPPORTED_DTYPE', 'eject']));
+    expect(status()).toMatchObject({
+      state: 'ready',
+      isEjected: true,
+      loadFailure: { id: 'storyteller', error: { code: 'UNSUPPORTED_DTYPE' } },
+    });
+    platform.load = loading;
+    want();
+    await vi.waitFor(() => expect(since().at(-1)).toBe('serve model 1'));
+  });
+
+  it('can be deleted: then no model is left', async () => {
+    platform.openStore = storeWith([], { delete: () => Promise.resolve() });
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const { models, eject, log, status } = createSwitch();
+    await models.started;
+    await eject();
+    await models.calls['delete-model']({ ...CALL, type: 'delete-model', key: STORED_FOLDER.key });
+    expect(log.at(-1)).toBe('fail MODEL_DELETED');
+    expect(status()).toMatchObject({ state: 'failed', error: { code: 'MODEL_DELETED' } });
+    expect(status()).not.toHaveProperty('isEjected');
   });
 });
 

@@ -3,12 +3,13 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { loadModel } from './load-model.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
+import { deletedModel, modelInUse } from '../../models/model-errors.ts';
 import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts';
 import { importPart } from '../../base/import-part.ts';
 import { suggestModels } from '../../models/hub/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
-import { LoadCancelledError, ModelInUseError } from '../../../protocol/errors/hub.ts';
+import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { NoModelError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
@@ -24,13 +25,16 @@ import { checkDevice } from './check-device.ts';
 import { checkGpu } from './check-gpu.ts';
 import { exampleFor } from './example-models.ts';
 import { EncoderModels } from './encoder-models.ts';
-import { FirstModel, type ModelOptions, type ServedModel } from './first-model.ts';
+import { FirstModel, idOf, type ModelOptions, type ServedModel } from './first-model.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../deployments/own-calls.ts';
 import { createTokenCalls, textsOfTokens } from './token-calls.ts';
 
 export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy' | 'deployment'>;
+
+/** A model that has served before. */
+type RestoreRequest = Pick<LoadRequest, 'deployment'> & { readonly chosen: ChosenModel };
 
 /** Holds the model that serves all tabs. Prepares another model beside it, and then switches to it. */
 export class ModelSwitch {
@@ -42,14 +46,21 @@ export class ModelSwitch {
   readonly #encoders: EncoderModels;
   readonly #first: FirstModel;
   #served: ServedModel | undefined;
+  /** The next request loads it. */
+  #ejected: ChosenModel | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void>; readonly isOfStart: boolean } | undefined;
   /** Whether encoders of the start are still to be loaded. A load that waits for them isn't shown yet. */
   #hasEncodersAhead: boolean;
   /** The end of the last load: loads run one after another. */
   #last: Promise<void>;
   readonly calls: CallHandlers<ModelCall> = {
-    ...createTokenCalls(() => this.started.then(() => this.#served?.model)),
+    ...createTokenCalls(() => this.#servedModel()),
     'load-model': (request) => this.load(request),
+    'eject-model': () => {
+      const ejecting = this.#last.then(() => this.#eject());
+      this.#last = ejecting.catch(() => {});
+      return ejecting;
+    },
     'list-models': async () =>
       (await (await this.#store).list()).map((stored) => ({
         ...stored,
@@ -65,17 +76,18 @@ export class ModelSwitch {
       return searchModels(search, await this.#device.limits());
     },
     'check-device': async () => {
-      await this.started;
-      if (!this.#served) throw NoModelError.of();
-      return checkDevice((await this.#device.get()).runtime, this.#served.model.checkedAs);
+      const model = await this.#servedModel();
+      if (!model) throw NoModelError.of();
+      return checkDevice((await this.#device.get()).runtime, model.checkedAs);
     },
     'delete-model': async ({ key, force }) => {
       const store = await this.#store;
       if (force !== true && this.#isInUse(key)) {
         const stored = (await store.folders()).find((folder) => folder.key === key);
-        if (stored) throw ModelInUseError.of(stored.manifest.id);
+        if (stored) throw modelInUse(stored.manifest.id);
       }
       await store.delete(key);
+      if (this.#ejected && keyOf(this.#ejected) === key) this.#loseEjected(this.#ejected);
     },
   };
 
@@ -145,6 +157,58 @@ export class ModelSwitch {
     else job?.[action]();
   }
 
+  /** The model that serves. One that was ejected is loaded again. */
+  async #servedModel(): Promise<LoadedModel | undefined> {
+    await this.started;
+    if (this.#ejected) await this.#restore();
+    return this.#served?.model;
+  }
+
+  /** Frees the memory of the model that generates, once its requests have ended. */
+  async #eject(): Promise<void> {
+    const { generator, onStatus } = this.#options;
+    const served = this.#served;
+    if (!served) return;
+    await generator.eject(() => void this.#restore());
+    this.#ejected = served.chosen;
+    this.#served = undefined;
+    this.#device.discount(TEXT_GENERATOR);
+    onStatus({ isEjected: true }, []);
+    await served.model.backend.release();
+  }
+
+  /** Behind all other loads: if one of them serves, there is nothing to do. */
+  #restore(): Promise<void> {
+    const restoring = this.#last.then(() => this.#restoreEjected());
+    this.#last = restoring.catch(() => {});
+    return restoring;
+  }
+
+  async #restoreEjected(): Promise<void> {
+    const chosen = this.#ejected;
+    if (!chosen) return;
+    const { generator, onStatus } = this.#options;
+    const job = new LoadJob('', idOf(chosen), systemClock, (load) => onStatus({ load }, ['loadFailure']));
+    const running = this.#run(job, { chosen });
+    this.#job = { job, done: running, isOfStart: false };
+    try {
+      await running;
+    } catch (cause) {
+      if (cause instanceof RuntimeLostError) throw cause;
+      // Requests wait for the model that is loaded instead, or else for this one.
+      if (this.#job) void this.#restore();
+      else {
+        generator.fail(toWireError(cause));
+        await generator.eject(() => void this.#restore());
+      }
+    }
+  }
+
+  #loseEjected(chosen: ChosenModel): void {
+    this.#ejected = undefined;
+    this.#first.fail(deletedModel(idOf(chosen)));
+  }
+
   async #start(encoders: readonly EncoderInit[]): Promise<void> {
     if (encoders.length > 0 && !(await this.#first.reserve(encoders))) return;
     const served = await this.#first.serve();
@@ -166,6 +230,7 @@ export class ModelSwitch {
 
   #serveWith(served: ServedModel): void {
     this.#served = served;
+    this.#ejected = undefined;
     const { modelInfo, deviceBytes } = served.model;
     this.#device.count(TEXT_GENERATOR, { id: modelInfo.id, isEncoder: false, bytes: deviceBytes });
   }
@@ -173,7 +238,7 @@ export class ModelSwitch {
   /** Whether the text generator, or a deployment of encoders, runs the stored model of this key. */
   #isInUse(key: string): boolean {
     const chosen = this.#served?.chosen;
-    return (chosen !== undefined && 'key' in chosen && chosen.key === key) || this.#encoders.uses(key);
+    return (chosen !== undefined && keyOf(chosen) === key) || this.#encoders.uses(key);
   }
 
   async #whenFirstServes(): Promise<void> {
@@ -181,7 +246,7 @@ export class ModelSwitch {
     if (!this.#served) throw this.#first.failure;
   }
 
-  async #run(job: LoadJob, request: LoadRequest): Promise<void> {
+  async #run(job: LoadJob, request: LoadRequest | RestoreRequest): Promise<void> {
     const { onStatus } = this.#options;
     try {
       const { model, chosen } = await this.#prepare(job, request, await this.#device.get());
@@ -197,17 +262,16 @@ export class ModelSwitch {
       const isFailure = !(cause instanceof LoadCancelledError) && !(isReplaced && job.isCancelled);
       const loadFailure = { id: job.id, error: toWireError(cause) };
       if (isFailure || !isReplaced) onStatus(isFailure ? { loadFailure } : {}, isReplaced ? [] : ['load']);
-      if (!isReplaced && !this.#served && this.#first.isReplaced) this.#first.fail(cause);
+      if (!isReplaced && !this.#served && !this.#ejected && this.#first.isReplaced) this.#first.fail(cause);
       throw cause;
     } finally {
       if (this.#job?.job === job) this.#job = undefined;
     }
   }
 
-  async #prepare(job: LoadJob, { source, dtype, deployment }: LoadRequest, device: DeviceChoice) {
-    const chosen: ChosenModel = isFetched(source)
-      ? { source, dtype }
-      : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
+  async #prepare(job: LoadJob, request: LoadRequest | RestoreRequest, device: DeviceChoice) {
+    const { deployment } = request;
+    const chosen = 'chosen' in request ? request.chosen : await this.#choose(job, request, device);
     // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() => loadModel(chosen, device, job.report));
     const serves = 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR;
@@ -232,6 +296,11 @@ export class ModelSwitch {
     return { model, chosen };
   }
 
+  async #choose(job: LoadJob, { source, dtype }: LoadRequest, device: DeviceChoice): Promise<ChosenModel> {
+    if (isFetched(source)) return { source, dtype };
+    return obtainModel(source, dtype, limitsOf(device), await this.#store, job);
+  }
+
   async #addEncoder(job: LoadJob, model: LoadedEncoder, chosen: ChosenModel): Promise<void> {
     if (job.isCancelled) {
       await model.backend.release();
@@ -244,7 +313,7 @@ export class ModelSwitch {
 
   async #takeOver(
     job: LoadJob,
-    { source, dtype, whenBusy }: LoadRequest,
+    request: LoadRequest | RestoreRequest,
     model: LoadedModel,
     chosen: ChosenModel,
   ): Promise<void> {
@@ -253,6 +322,7 @@ export class ModelSwitch {
     const old = this.#served;
     try {
       // A cancelled load must not switch the model.
+      const whenBusy = 'chosen' in request ? undefined : request.whenBusy;
       await job.attempt((signal) => serveModel(generator, model, whenBusy, signal));
     } catch (error) {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();
@@ -260,8 +330,10 @@ export class ModelSwitch {
     }
     this.#serveWith({ model, chosen });
     job.succeed();
-    onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
-    await this.#note(nameOfLoad(source, dtype) === this.#first.name ? undefined : chosen);
+    const over = ['error', 'load', 'isEjected'] as const;
+    onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, over);
+    if (!('chosen' in request))
+      await this.#note(nameOfLoad(request.source, request.dtype) === this.#first.name ? undefined : chosen);
     await old?.model.backend.release();
   }
 
@@ -274,4 +346,9 @@ export class ModelSwitch {
       this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
     }
   }
+}
+
+/** Undefined for a model that is not stored on this device. */
+function keyOf(chosen: ChosenModel): string | undefined {
+  return 'key' in chosen ? chosen.key : undefined;
 }

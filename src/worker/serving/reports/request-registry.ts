@@ -1,10 +1,15 @@
+import { systemClock } from '../../../batching/base/clock.ts';
 import type { ClientId, RequestId } from '../../../protocol/ids.ts';
+import type { Caller } from '../../../protocol/requests.ts';
 
 /** Number of ended requests to remember, so that a repeated message does not start one again. */
 const MAX_REMEMBERED = 4096;
 
 interface LiveRequest {
   readonly clientId: ClientId;
+  readonly caller: Caller | undefined;
+  /** On the worker's clock. */
+  readonly arrivedAtMs: number;
   hasToken: boolean;
 }
 
@@ -38,9 +43,9 @@ export class RequestRegistry {
   }
 
   /** Returns false if this request already waits, runs or has ended here. */
-  add(requestId: RequestId, clientId: ClientId): boolean {
+  add(requestId: RequestId, clientId: ClientId, caller?: Caller): boolean {
     if (this.#live.has(requestId) || this.#ended.has(requestId)) return false;
-    this.#live.set(requestId, { clientId, hasToken: false });
+    this.#live.set(requestId, { clientId, caller, arrivedAtMs: systemClock.now(), hasToken: false });
     return true;
   }
 
@@ -68,14 +73,15 @@ export class RequestRegistry {
     return requestIds.filter((requestId) => this.#live.get(requestId)?.hasToken === false);
   }
 
-  end(requestId: RequestId): void {
-    const clientId = this.ownerOf(requestId);
-    if (clientId === undefined) return;
+  /** Returns the request; undefined for one that neither waits nor runs. */
+  end(requestId: RequestId): LiveRequest | undefined {
+    const request = this.#live.get(requestId);
+    if (!request) return undefined;
     this.#live.delete(requestId);
-    // The client is gone, so it cannot repeat its messages. If it comes back, it may send the request again.
-    if (!this.hasWelcomed(clientId)) return;
-    this.#ended.set(requestId, clientId);
+    // A client that is gone cannot repeat its messages. If it comes back, it may send the request again.
+    if (this.hasWelcomed(request.clientId)) this.#ended.set(requestId, request.clientId);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_REMEMBERED && oldest) this.#ended.delete(oldest);
+    return request;
   }
 }

@@ -1,7 +1,7 @@
 import type { WorkerStatus } from '../../../protocol/status.ts';
 
 /** Fields of a status that can be removed. */
-export type RemovableField = 'progress' | 'error' | 'load' | 'loadFailure' | 'override';
+export type RemovableField = 'progress' | 'error' | 'load' | 'loadFailure' | 'override' | 'isEjected';
 
 /** The worker's status, which every tab sees after each change. */
 export class StatusPublisher {

@@ -1,0 +1,64 @@
+import { useState } from 'react';
+
+import { Button } from '../../parts/button.tsx';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { useAttempt } from '../../parts/use-attempt.ts';
+import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
+
+/** The model that generates, and a way to free its memory. */
+export function LoadedModel() {
+  const { serve } = useServe();
+  const { model, isEjected, load, state } = useServeView(({ status }) => status);
+  const isJobRunning = useServeView(({ requests }) =>
+    [...requests.values()].some(
+      ({ sender, status }) => sender === 'Jobs' && (status === 'running' || status === 'waiting'),
+    ),
+  );
+  const isServer = useIsServer();
+  const [isEjecting, setIsEjecting] = useState(false);
+  const { refusal, attempt } = useAttempt();
+  if (!model || isServer) return null;
+  const eject = async (): Promise<void> => {
+    setIsEjecting(true);
+    await attempt(() => serve.ejectModel());
+    setIsEjecting(false);
+  };
+  const canEject = state === 'ready' && !isEjected && !load && !isEjecting && !isJobRunning;
+  return (
+    <section className="ruled-off" aria-labelledby="loaded-title">
+      <h3 id="loaded-title">Memory</h3>
+      <div className="row">
+        <output className="stored-name">
+          {model.id}{' '}
+          <small className="muted">
+            {describe({
+              isEjected: isEjected === true,
+              isEjecting,
+              isJobRunning,
+              isLoading: load !== undefined,
+            })}
+          </small>
+        </output>
+        <Button disabled={!canEject} onClick={() => void eject()}>
+          Eject
+        </Button>
+      </div>
+      {refusal && <ErrorLine error={refusal} />}
+    </section>
+  );
+}
+
+interface MemoryState {
+  readonly isEjected: boolean;
+  readonly isEjecting: boolean;
+  readonly isJobRunning: boolean;
+  readonly isLoading: boolean;
+}
+
+function describe({ isEjected, isEjecting, isJobRunning, isLoading }: MemoryState): string {
+  if (isEjecting) return 'goes when the texts that run have ended';
+  if (isEjected)
+    return isLoading ? 'is loaded again' : 'is ejected: the next request, from any tab, loads it again';
+  if (isJobRunning) return 'is in memory. A job is running: pause it to eject the model';
+  return 'is in memory, for all tabs. Eject frees that until the next request';
+}
