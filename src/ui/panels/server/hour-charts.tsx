@@ -2,13 +2,13 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-import type { LogSlice } from '../../../client/index.ts';
+import type { LogSlice, WorkerLog } from '../../../client/index.ts';
 import { observeSize } from '../../browser/observe.ts';
 import { onThemeChange } from '../../browser/theme.ts';
-import { formatNumber, formatShare } from '../../parts/format.ts';
+import { formatCount, formatNumber } from '../../parts/format.ts';
 import type { ChartColor } from '../watch/chart-head.ts';
 import { color, createAxis, lineSeries, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
-import { sliceHour } from './merge-logs.ts';
+import { sliceHour, type HourSlice } from './merge-logs.ts';
 
 const HEIGHT = 92;
 
@@ -21,45 +21,53 @@ interface HourLine {
   /** Left out where it grows with the values. */
   readonly max?: number;
   /** Null where there is no value. */
-  readonly read: (slice: LogSlice | undefined) => number | null;
-  /** A second, dashed line. */
-  readonly mean?: (slice: LogSlice | undefined) => number | null;
+  readonly read: (slice: LogSlice) => number | null;
+  /** A second line, which is dashed. */
+  readonly mean?: (slice: LogSlice) => number;
+  /** While the generator does nothing. */
+  readonly idle: number | null;
 }
+
+const formatPercent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const LINES: readonly HourLine[] = [
   {
-    title: 'Tokens a second',
+    title: 'Tokens/s',
     color: '--series-decode',
-    format: formatNumber,
-    read: (slice) => (slice ? (slice.numOutputTokens * 1000) / slice.durationMs : 0),
+    format: (value) => (value === 0 ? '0' : formatNumber(value)),
+    read: ({ numOutputTokens, durationMs }) => (numOutputTokens * 1000) / durationMs,
+    idle: 0,
   },
   {
-    title: 'Waiting requests: most, and mean (dashed)',
+    title: 'Waiting, mean dashed',
     color: '--series-queue',
-    format: formatNumber,
-    read: (slice) => slice?.maxWaiting ?? 0,
-    mean: (slice) => slice?.meanWaiting ?? 0,
+    format: formatCount,
+    read: ({ maxWaiting }) => maxWaiting,
+    mean: ({ meanWaiting }) => meanWaiting,
+    idle: 0,
   },
   {
-    title: 'K/V memory filled, of reserved',
+    title: 'K/V memory filled',
     color: '--series-itl',
-    format: formatShare,
+    format: formatPercent,
     max: 1,
-    read: (slice) => slice?.maxKvShare ?? 0,
+    read: ({ maxKvShare }) => maxKvShare,
+    idle: 0,
   },
   {
-    title: 'Prompt tokens found in the cache',
+    title: 'Prompt tokens reused',
     color: '--series-ttft',
-    format: formatShare,
+    format: formatPercent,
     max: 1,
-    read: (slice) =>
-      slice && slice.numPrefixQueries > 0 ? slice.numPrefixHits / slice.numPrefixQueries : null,
+    read: ({ numPrefixQueries, numPrefixHits }) =>
+      numPrefixQueries > 0 ? numPrefixHits / numPrefixQueries : null,
+    idle: null,
   },
 ];
 
 /** The text generator's last hour, in pieces of 10 s. */
-export function HourCharts({ slices }: { readonly slices: readonly LogSlice[] }) {
-  const hour = useHour(slices);
+export function HourCharts({ log }: { readonly log: WorkerLog }) {
+  const hour = useHour(log);
   return (
     <section aria-labelledby="hour-title">
       <h3 id="hour-title">Text generator, last hour</h3>
@@ -75,19 +83,24 @@ export function HourCharts({ slices }: { readonly slices: readonly LogSlice[] })
 type Hour = ReturnType<typeof sliceHour>;
 
 /** Moves on without news, too. */
-function useHour(slices: readonly LogSlice[]): Hour {
+function useHour(log: WorkerLog): Hour {
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNowMs(Date.now()), 5000);
     return () => clearInterval(timer);
   }, []);
-  return useMemo(() => sliceHour(slices, Math.max(nowMs, slices.at(-1)?.startedAtMs ?? 0)), [slices, nowMs]);
+  return useMemo(() => sliceHour(log, Math.max(nowMs, log.slices.at(-1)?.startedAtMs ?? 0)), [log, nowMs]);
+}
+
+function valueOf(slice: HourSlice, read: HourLine['read'], idle: HourLine['idle']): number | null {
+  if (slice === 'unknown') return null;
+  return slice === 'idle' ? idle : read(slice);
 }
 
 function HourChart({ line, hour }: { readonly line: HourLine; readonly hour: Hour }) {
   const hostRef = useRef<HTMLDivElement>(null);
   const chartRef = useRef<uPlot>(undefined);
-  const values = hour.map(([, slice]) => line.read(slice));
+  const values = hour.map(([, slice]) => valueOf(slice, line.read, line.idle));
   useEffect(() => {
     const host = hostRef.current;
     if (!host) return undefined;
@@ -102,14 +115,16 @@ function HourChart({ line, hour }: { readonly line: HourLine; readonly hour: Hou
     };
   }, [line]);
   useEffect(() => {
-    const { read, mean } = line;
-    const columns = [read, ...(mean ? [mean] : [])].map((each) => hour.map(([, slice]) => each(slice)));
+    const { read, mean, idle } = line;
+    const columns = [read, ...(mean ? [mean] : [])].map((each) =>
+      hour.map(([, slice]) => valueOf(slice, each, idle)),
+    );
     chartRef.current?.setData([hour.map(([startedAtMs]) => startedAtMs / 1000), ...columns]);
   }, [line, hour]);
   return (
     <figure className="chart">
-      <figcaption className="row">
-        <span>{line.title}</span> <span className="note">{describeValues(values, line.format)}</span>
+      <figcaption>
+        <div>{line.title}</div> <div className="note">{describeValues(values, line.format)}</div>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" />
     </figure>
@@ -137,8 +152,8 @@ function optionsOf({ color: name, format, max, mean }: HourLine, width: number):
       createAxis({
         grid: { show: false },
         size: 22,
-        space: 56,
-        incrs: [300, 900, 1800],
+        space: 60,
+        incrs: [900, 1800, 3600],
         values: (_chart, splits) => splits.map((seconds) => TIME.format(seconds * 1000)),
       }),
       createAxis({

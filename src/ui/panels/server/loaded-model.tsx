@@ -56,9 +56,8 @@ interface MemoryState {
 }
 
 function describe({ isEjected, isEjecting, isJobRunning, isLoading }: MemoryState): string {
-  if (isEjecting) return 'goes when the texts that run have ended';
-  if (isEjected)
-    return isLoading ? 'is loaded again' : 'is ejected: the next request, from any tab, loads it again';
-  if (isJobRunning) return 'is in memory. A job is running: pause it to eject the model';
-  return 'is in memory, for all tabs. Eject frees that until the next request';
+  if (isEjecting) return 'Goes when the texts that run have ended.';
+  if (isEjected) return isLoading ? 'Loads again.' : 'Ejected. The next request of any tab loads it again.';
+  if (isJobRunning) return 'In memory. A job is running: pause it to eject the model.';
+  return 'In memory, for all tabs. Eject frees that; the next request loads the model again.';
 }

@@ -65,19 +65,24 @@ export function LoggedRequests({ log: { requests, startedAtMs } }: { readonly lo
 function LoggedRow({ request }: { readonly request: LoggedRequest }) {
   const caller = useServeView(({ status }) => describeCaller(request, status.tabs));
   const { endedAtMs, deployment, numOutputTokens, queueWaitMs, durationMs, error } = request;
+  const isFailed = hasFailed(request);
   return (
-    <tr data-status={hasFailed(request) ? 'failed' : 'finished'}>
-      <td>{TIME.format(endedAtMs)}</td>
-      <th scope="row">{caller}</th>
-      <td>{deployment}</td>
-      <td>{describePrompt(request)}</td>
-      <td>{numOutputTokens === undefined ? NO_VALUE : formatCount(numOutputTokens)}</td>
-      <td>{formatMs(queueWaitMs)}</td>
-      <td>{formatMs(durationMs)}</td>
-      <td className="logged-outcome">
-        {describeOutcome(request)}
-        {error && hasFailed(request) && <div className="note">{error.message}</div>}
-      </td>
-    </tr>
+    <>
+      <tr>
+        <td>{TIME.format(endedAtMs)}</td>
+        <th scope="row">{caller}</th>
+        <td>{deployment}</td>
+        <td>{describePrompt(request)}</td>
+        <td>{numOutputTokens === undefined ? NO_VALUE : formatCount(numOutputTokens)}</td>
+        <td>{formatMs(queueWaitMs)}</td>
+        <td>{formatMs(durationMs)}</td>
+        <td className={isFailed ? 'logged-failure' : undefined}>{describeOutcome(request)}</td>
+      </tr>
+      {error && isFailed && (
+        <tr className="note">
+          <td colSpan={COLUMNS.length}>{error.message}</td>
+        </tr>
+      )}
+    </>
   );
 }

@@ -60,10 +60,15 @@ it('keeps 1,000 requests and an hour', () => {
   expect(merged.slices.map(({ startedAtMs }) => startedAtMs)).toEqual([10_000, 3_600_000]);
 });
 
-it('has a place for each 10 s of the hour, the current one last', () => {
-  const hour = sliceHour([createSlice(3_600_000, 5), createSlice(10_000)], 3_605_000);
+it('has a place for each 10 s of the hour, the current one last, and says what is not known', () => {
+  const log = createLog({ startedAtMs: 25_000, slices: [createSlice(40_000), createSlice(3_600_000, 5)] });
+  const hour = sliceHour(log, 3_605_000);
   expect(hour).toHaveLength(360);
   expect(hour.at(-1)).toEqual([3_600_000, createSlice(3_600_000, 5)]);
-  expect(hour[0]).toEqual([10_000, createSlice(10_000)]);
-  expect(hour[1]).toEqual([20_000, undefined]);
+  expect(hour.slice(0, 4)).toEqual([
+    [10_000, 'unknown'],
+    [20_000, 'idle'],
+    [30_000, 'idle'],
+    [40_000, createSlice(40_000)],
+  ]);
 });

@@ -21,15 +21,19 @@ export function mergeLogs(before: WorkerLog | undefined, next: WorkerLog): Worke
   };
 }
 
-/** One entry for each 10 s of the hour before `nowMs`; undefined where nothing was done. */
+/** 10 s; `idle` where nothing was done, `unknown` before the log began. */
+export type HourSlice = LogSlice | 'idle' | 'unknown';
+
+/** Each 10 s of the hour before `nowMs`, the current one last. */
 export function sliceHour(
-  slices: readonly LogSlice[],
+  { slices, startedAtMs: begunAtMs }: Pick<WorkerLog, 'slices' | 'startedAtMs'>,
   nowMs: number,
-): readonly (readonly [startedAtMs: number, slice: LogSlice | undefined])[] {
+): readonly (readonly [startedAtMs: number, slice: HourSlice])[] {
   const byStart = new Map(slices.map((slice) => [slice.startedAtMs, slice]));
   const last = Math.floor(nowMs / SLICE_MS) * SLICE_MS;
   return Array.from({ length: HOUR_MS / SLICE_MS }, (_, index) => {
     const startedAtMs = last - HOUR_MS + (index + 1) * SLICE_MS;
-    return [startedAtMs, byStart.get(startedAtMs)] as const;
+    const isKnown = startedAtMs + SLICE_MS > begunAtMs;
+    return [startedAtMs, byStart.get(startedAtMs) ?? (isKnown ? 'idle' : 'unknown')] as const;
   });
 }

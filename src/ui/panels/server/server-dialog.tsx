@@ -25,7 +25,7 @@ export function ServerDialog({ onClose }: { readonly onClose: () => void }) {
       {refusal && <ErrorLine error={refusal} />}
       {log && (
         <>
-          <HourCharts slices={log.slices} />
+          <HourCharts log={log} />
           <LoggedRequests log={log} />
         </>
       )}
