@@ -1,7 +1,10 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 
 import type { TabserveStats } from '../src/protocol/stats.ts';
+import { expectNoViolations } from './support/axe.ts';
 import { expect, expectIdle, test } from './support/bridge-test.ts';
+import { pressOn } from './support/keyboard.ts';
+import { openTab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
 declare global {
@@ -83,5 +86,52 @@ test(
     const answered = { route: '/adder', method: 'GET', status_code: '200' };
     expect(valueOf('serve_num_http_requests_total', answered)).toBeGreaterThanOrEqual(3);
     expect(families.get('serve_http_request_latency_ms')?.type).toBe('HISTOGRAM');
+  },
+);
+
+test(
+  'the menu says who called, what it took and what failed, and ejects the model until the next request',
+  { tag: ANY_BACKEND },
+  async ({ served: { tab, url }, backend }) => {
+    const { page } = tab;
+    const second = await openTab(page.context(), backend);
+    await tab.generate('Once', { maxNewTokens: 4 });
+    await second.generate('Once', { maxNewTokens: 5 });
+    await second.page.close();
+    await fetch(`${url}/?text=Once+upon&maxNewTokens=3`);
+    await fetch(`${url}/?text=&maxNewTokens=3`);
+
+    await pressOn(page, page.getByRole('button', { name: 'Menu', exact: true }));
+    await pressOn(page, page.getByRole('button', { name: 'Requests, memory and disk' }));
+    const dialog = page.getByRole('dialog', { name: 'Requests, memory and disk' });
+    const rows = dialog.locator('tbody').getByRole('row');
+    const newest = [
+      /HTTP, this machine.*Failed: EMPTY_PROMPT/,
+      /prompt is empty/,
+      /HTTP, this machine.*text-generator.*3.*ms.*Done/,
+      /Tab \d+, closed.*text-generator.*5.*ms.*Done/,
+      /this one|This tab/,
+    ];
+    for (const [index, text] of newest.entries()) await expect(rows.nth(index)).toHaveText(text);
+    await pressOn(page, dialog.getByRole('checkbox', { name: /Only failed/ }), 'Space');
+    await expect(rows.filter({ hasText: 'Done' })).toHaveCount(0);
+    await expect(rows.first()).toHaveText(/EMPTY_PROMPT/);
+    await expect(dialog.getByRole('figure').filter({ hasText: 'Tokens/s' })).toContainText(/highest [1-9]/);
+    await expectNoViolations(page, 'the log');
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      const overflow = await dialog.evaluate((box) => box.scrollWidth - box.clientWidth);
+      expect(overflow, `what is cut at ${width} px`).toBe(0);
+    }
+
+    await pressOn(page, dialog.getByRole('button', { name: 'Eject' }));
+    await expect(dialog).toContainText('Ejected.');
+    expect((await tab.status()).isEjected).toBe(true);
+    expect(await (await fetch(`${url}/?text=Once+upon&maxNewTokens=3`)).text()).toContain('Once upon');
+    await expect(dialog).toContainText('In memory, for all tabs.');
+    expect((await tab.status()).isEjected).toBeUndefined();
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+    await page.keyboard.press('Escape');
   },
 );
