@@ -1087,6 +1087,17 @@ describe('a new worker', () => {
     await Promise.allSettled(loads);
   });
 
+  it('serves for a while where the call says so', async () => {
+    const { link, serve } = createServed();
+    const loaded = serve.loadModel('storyteller', { dtype: 'q8', isTemporary: true });
+    await vi.waitFor(() => expect(link.types).toEqual(['load-model']));
+    expect(link.received).toMatchObject([{ dtype: 'q8', isTemporary: true }]);
+    const restored = serve.restoreModel();
+    expect(link.types).toEqual(['load-model', 'restore-model']);
+    serve.close();
+    await Promise.allSettled([loaded, restored]);
+  });
+
   it('is asked once more for a model under which the lost one died, and none after it', async () => {
     const { link, serve } = createServed();
     const loaded = serve.loadModel('owner/huge');

@@ -11,6 +11,7 @@ import {
   modelNameOf,
   type Detokenization,
   type DtypeChoice,
+  type PrecisionPlan,
   type StoredModel,
   type SuggestedModel,
   type Tokenization,
@@ -51,7 +52,7 @@ import type { CheckOptions, CheckReport } from './check/types.ts';
 import type { Link, OpenLink } from './links/link.ts';
 import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
-import type { LoadModelOptions, ModelReference } from './model-source.ts';
+import type { LoadModelOptions, ModelReference, SourceOptions } from './model-source.ts';
 import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
@@ -372,6 +373,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       revision,
       hub = this.#hub,
       deployment,
+      isTemporary,
       signal,
       onProgress,
     }: LoadModelOptions = {},
@@ -391,7 +393,13 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     };
     signal?.addEventListener('abort', cancel);
     try {
-      const asked = { source, dtype, whenBusy, ...(deployment !== undefined && { deployment }) };
+      const asked = {
+        source,
+        dtype,
+        whenBusy,
+        ...(deployment !== undefined && { deployment }),
+        ...(isTemporary && { isTemporary }),
+      };
       await this.#calls.ask({ type: 'load-model', ...asked }, signal);
       return this.status();
     } catch (error) {
@@ -409,6 +417,30 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async ejectModel(): Promise<void> {
     await this.#calls.ask({ type: 'eject-model' });
+  }
+
+  /**
+   * Ends this tab's temporary models: the model before them serves again, for all tabs. Does nothing if another one was loaded since.
+   *
+   * @throws As `loadModel`.
+   */
+  restoreModel(): Promise<void> {
+    return this.#calls.ask({ type: 'restore-model' });
+  }
+
+  /**
+   * What a model that generates would take on this device in each precision. Nothing is loaded, and of a model of the hub only the small
+   * files are fetched.
+   *
+   * @throws As `loadModel`, for a model that can't be read.
+   */
+  async planModel(
+    model: ModelReference,
+    { file, revision, hub = this.#hub }: SourceOptions = {},
+  ): Promise<readonly PrecisionPlan[]> {
+    const { toModelSource } = await import('./model-source.ts');
+    const source = await toModelSource(model, { file, revision, hub });
+    return this.#calls.ask({ type: 'plan-model', source });
   }
 
   /** Pauses the download of the model that is being loaded, whichever tab started it. */

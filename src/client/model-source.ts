@@ -36,6 +36,11 @@ export interface LoadModelOptions extends SourceOptions {
   readonly dtype?: DtypeChoice | undefined;
   /** Refuses a model that serves another deployment: `text-generator`, `embedder` or `reranker`. */
   readonly deployment?: string | undefined;
+  /**
+   * Serves until `restoreModel()`, or until this tab closes: then the model before it serves again. No start begins with it. For a
+   * model that generates.
+   */
+  readonly isTemporary?: boolean | undefined;
   /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
   readonly whenBusy?: WhenBusy | undefined;
   /** Cancels the load when it aborts: `loadModel` rejects with an AbortError. The downloaded part is kept. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { foundModel } from './found-model.ts';
 import { ggufFile } from './gguf-file.ts';
 import { jobInfo, jobPage } from './jobs.ts';
-import { detokenization, storedModel, suggestedModel, tokenization } from './models.ts';
+import { detokenization, precisionPlan, storedModel, suggestedModel, tokenization } from './models.ts';
 import { batchKnobs, policy } from './status.ts';
 import { objectOf, record, type Wire } from './wire.ts';
 import type { WorkerLog } from './worker-log.ts';
@@ -27,6 +27,10 @@ export const CALL_ANSWERS = {
   detokenize: detokenization,
   /** Once the model serves. */
   'load-model': nothing,
+  /** Once the model before them serves. */
+  'restore-model': nothing,
+  /** One plan for each precision. */
+  'plan-model': v.array(precisionPlan),
   /** Once the memory is free. */
   'eject-model': nothing,
   'list-models': v.array(storedModel),

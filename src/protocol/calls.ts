@@ -67,7 +67,12 @@ export const CALLS = {
     dtype: dtypeChoice,
     whenBusy,
     deployment: v.exactOptional(name),
+    isTemporary: v.exactOptional(v.boolean()),
   }),
+  /** Ends the client's temporary models. */
+  'restore-model': call('restore-model', {}),
+  /** May ask the hub. */
+  'plan-model': call('plan-model', { source: modelSource }),
   /** Frees the memory of the model that generates. The next request loads it again. */
   'eject-model': call('eject-model', {}),
   'list-models': call('list-models', {}),

@@ -8,7 +8,7 @@ import { fromNames } from '../batching/base/records.ts';
 import { rung } from './ladder.ts';
 import { count, duration, name, wireError, type Wire } from './wire.ts';
 
-const DTYPES = ['fp16', 'fp32', 'q8', 'q4'] as const;
+export const DTYPES = ['fp16', 'fp32', 'q8', 'q4'] as const;
 
 const dtype = v.picklist(DTYPES);
 /**
@@ -263,6 +263,23 @@ export type ModelLoad = Wire<typeof modelLoad>;
 export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused' | 'fraction' | 'bytesPerSecond' | 'secondsLeft'>;
 /** Progress of a start. */
 export type StartStage = Omit<LoadProgress, 'fraction'>;
+
+export const precisionPlan = v.object({
+  /** The precision. */
+  dtype,
+  /** Bytes of the weights and of one sequence, as `load.memoryBytes` has them while the model is loaded; 0 if it can't run so. */
+  memoryBytes: count,
+  /** Why the model can't run in it on this device; empty if it can. */
+  obstacle: v.string(),
+  /** Whether it loads without the network. */
+  isStored: v.boolean(),
+});
+/**
+ * What a model takes on this device in one precision.
+ *
+ * @interface
+ */
+export type PrecisionPlan = Wire<typeof precisionPlan>;
 
 export const loadFailure = v.object({
   /** The hub's ID, or the name of a folder. */

@@ -23,6 +23,7 @@ import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { ClientMessage, UnreadMessage } from '../../protocol/client-messages.ts';
 import type { FirstModelInit } from '../../protocol/host-messages.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { TextPace } from './deployments/text-pace.ts';
@@ -204,10 +205,11 @@ export class ServeWorker {
     this.#status.change({ tabs: this.#openTabs.current });
   }
 
-  /** Ends the requests and the override of a client that is gone. */
+  /** Ends the requests, the override and the temporary models of a client that is gone. */
   forget(clientId: ClientId): void {
     this.#router.forget(clientId);
     this.#knobs.forget(clientId);
+    void this.#answer({ version: PROTOCOL_VERSION, type: 'restore-model', clientId, callId: 0 });
     if (this.#openTabs.delete(clientId)) this.#status.change({ tabs: this.#openTabs.current });
   }
 

@@ -176,6 +176,97 @@ describe('a model that has taken over', () => {
   });
 });
 
+const TEMPORARY = { ...EMBEDDED, dtype: 'q8', isTemporary: true, clientId: clientId('tab') } as const;
+const restore = ({ models }: ReturnType<typeof createSwitch>, tab = 'tab') =>
+  models.calls['restore-model']({ ...CALL, clientId: clientId(tab), type: 'restore-model' });
+
+/** Its log has the notes for the next start too. */
+async function createWithNotes() {
+  const notes: string[] = [];
+  platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+  platform.openStore = storeWith(notes, {
+    list: () => Promise.resolve([{ ...STORED, key: 'key' }]),
+    serve: async (_first, chosen) => void notes.push(chosen ? 'note another' : 'note the first'),
+  });
+  const created = createSwitch();
+  await created.models.started;
+  notes.length = 0;
+  return { ...created, notes };
+}
+
+describe('a temporary model', () => {
+  it('serves until the client restores the one before all its temporary ones, and no start begins with one', async () => {
+    const created = await createWithNotes();
+    const { load, log, notes, status } = created;
+    const before = log.splice(0);
+    await load(TEMPORARY);
+    await load({ ...TEMPORARY, dtype: 'q4' });
+    expect(log).toEqual([
+      'load model 0',
+      'serve model 0',
+      'load model 1',
+      'serve model 1',
+      'release model 0',
+    ]);
+    await restore(created);
+    expect(log.slice(5)).toEqual([...before, 'release model 1']);
+    expect(status()).not.toHaveProperty('load');
+    await restore(created);
+    expect(log, 'nothing is left to restore').toHaveLength(5 + before.length + 1);
+    expect(notes).toEqual([]);
+  });
+
+  it('is not deleted under the model that serves again after it', async () => {
+    const { models, load } = await createWithNotes();
+    await load(TEMPORARY);
+    expect(await models.calls['list-models']({ ...CALL, type: 'list-models' })).toMatchObject([
+      { key: 'key', isInUse: true },
+    ]);
+  });
+
+  it('is ended by its own tab alone', async () => {
+    const created = await createWithNotes();
+    await created.load(TEMPORARY);
+    const { length } = created.log;
+    await restore(created, 'other tab');
+    expect(created.log).toHaveLength(length);
+  });
+
+  it('is ended by a lasting one, which is restored to nothing else', async () => {
+    const created = await createWithNotes();
+    const { load, log, notes } = created;
+    await load(TEMPORARY);
+    await load({ ...EMBEDDED, dtype: 'q8' });
+    expect(notes).toEqual(['note another']);
+    const { length } = log;
+    await restore(created);
+    expect(log).toHaveLength(length);
+  });
+
+  it('is cancelled where its tab ends it while it loads', async () => {
+    const created = await createWithNotes();
+    const { load, log, hold } = created;
+    hold.use = untilAborted;
+    const loading = load(TEMPORARY);
+    loading.catch(() => {});
+    await vi.waitFor(() => expect(created.status().load?.phase).toBe('drain'));
+    await restore(created);
+    await expect(loading).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    expect(log.slice(1)).toEqual(['load model 0', 'release model 0']);
+  });
+
+  it('stays where the one before can’t be loaded again, and all tabs are told', async () => {
+    const created = await createWithNotes();
+    await created.load(TEMPORARY);
+    platform.loadStored = () => Promise.reject(tooLarge('it needs 9 MB', 1));
+    await expect(restore(created)).rejects.toMatchObject({ code: 'MODEL_TOO_LARGE' });
+    expect(created.status()).toMatchObject({
+      model: { id: 'model 0' },
+      loadFailure: { id: 'a/b', error: { code: 'MODEL_TOO_LARGE' } },
+    });
+  });
+});
+
 describe('encoders that the app names', () => {
   const hub = { type: 'hub', hub: 'https://hub', revision: 'main' } as const;
   const encoders = [

@@ -13,6 +13,7 @@ import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { NoModelError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
+import type { ClientId } from '../../../protocol/ids.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { namesOf } from '../../../protocol/names.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
@@ -31,7 +32,8 @@ import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../deployments/own-calls.ts';
 import { createTokenCalls, textsOfTokens } from './token-calls.ts';
 
-export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy' | 'deployment'>;
+export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy' | 'deployment'> &
+  Partial<Pick<CallMessage<'load-model'>, 'isTemporary' | 'clientId'>>;
 
 /** A model that has served before. */
 type RestoreRequest = Pick<LoadRequest, 'deployment'> & { readonly chosen: ChosenModel };
@@ -48,7 +50,17 @@ export class ModelSwitch {
   #served: ServedModel | undefined;
   /** The next request loads it. */
   #ejected: ChosenModel | undefined;
-  #job: { readonly job: LoadJob; readonly done: Promise<void>; readonly isOfStart: boolean } | undefined;
+  /** The model that serves again after the temporary ones of this client. */
+  #lasting: { readonly chosen: ChosenModel; readonly clientId: ClientId | undefined } | undefined;
+  #job:
+    | {
+        readonly job: LoadJob;
+        readonly done: Promise<void>;
+        readonly isOfStart: boolean;
+        /** Set for a temporary model. */
+        readonly clientId?: ClientId | undefined;
+      }
+    | undefined;
   /** Whether encoders of the start are still to be loaded. A load that waits for them isn't shown yet. */
   #hasEncodersAhead: boolean;
   /** The end of the last load: loads run one after another. */
@@ -60,6 +72,11 @@ export class ModelSwitch {
       const ejecting = this.#last.then(() => this.#eject());
       this.#last = ejecting.catch(() => {});
       return ejecting;
+    },
+    'restore-model': ({ clientId }) => this.#endTemporary(clientId),
+    'plan-model': async ({ source }) => {
+      const { planPrecisions } = await importPart(() => import('./plan-precisions.ts'));
+      return planPrecisions(source, await this.#device.limits(), await this.#store);
     },
     'list-models': async () =>
       (await (await this.#store).list()).map((stored) => ({
@@ -117,9 +134,8 @@ export class ModelSwitch {
    * @throws RuntimeLostError if no model can run in this worker any more; else the reason why the load failed.
    */
   load(request: LoadRequest): Promise<void> {
-    const { source, dtype } = request;
-    const id = modelNameOf(source);
-    const name = nameOfLoad(source, dtype);
+    const id = modelNameOf(request.source);
+    const name = nameOf(request);
     if (this.#first.job?.name === name) return this.#whenFirstServes();
     // An encoder serves beside the first model.
     if (request.deployment === undefined || request.deployment === TEXT_GENERATOR)
@@ -135,14 +151,14 @@ export class ModelSwitch {
 
   /** @param before Resolves when the load may run. */
   #begin(request: LoadRequest, before: Promise<void>, isOfStart = false): Promise<void> {
-    const { source, dtype } = request;
+    const { source, isTemporary, clientId } = request;
     const report = (load: ModelLoad): void => {
       if (isOfStart || !this.#hasEncodersAhead) this.#options.onStatus({ load }, ['loadFailure']);
     };
-    const job = new LoadJob(nameOfLoad(source, dtype), modelNameOf(source), systemClock, report);
+    const job = new LoadJob(nameOf(request), modelNameOf(source), systemClock, report);
     const done = before.then(() => this.#run(job, request));
     // A load that waits is cancelled by the next one, and not by an encoder of the start.
-    this.#job ??= { job, done, isOfStart };
+    this.#job ??= { job, done, isOfStart, clientId: isTemporary ? clientId : undefined };
     return done;
   }
 
@@ -204,6 +220,28 @@ export class ModelSwitch {
     }
   }
 
+  /**
+   * Ends the temporary models of this client: the model before them serves again, unless another one was loaded since.
+   *
+   * @throws As `load`.
+   */
+  #endTemporary(clientId: ClientId): Promise<void> {
+    if (this.#job?.clientId === clientId) this.#job.job.cancel('it was temporary');
+    const done = this.#last.then(() => this.#restoreLasting(clientId));
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  #restoreLasting(clientId: ClientId): Promise<void> {
+    if (this.#lasting?.clientId !== clientId) return Promise.resolve();
+    const { chosen } = this.#lasting;
+    const report = (load: ModelLoad): void => this.#options.onStatus({ load }, ['loadFailure']);
+    const job = new LoadJob('', idOf(chosen), systemClock, report);
+    const done = this.#run(job, { chosen });
+    this.#job ??= { job, done, isOfStart: false };
+    return done;
+  }
+
   #loseEjected(chosen: ChosenModel): void {
     this.#ejected = undefined;
     this.#first.fail(deletedModel(idOf(chosen)));
@@ -237,8 +275,8 @@ export class ModelSwitch {
 
   /** Whether the text generator, or a deployment of encoders, runs the stored model of this key. */
   #isInUse(key: string): boolean {
-    const chosen = this.#served?.chosen;
-    return (chosen !== undefined && keyOf(chosen) === key) || this.#encoders.uses(key);
+    const chosen = [this.#served?.chosen, this.#lasting?.chosen];
+    return chosen.some((one) => one && keyOf(one) === key) || this.#encoders.uses(key);
   }
 
   async #whenFirstServes(): Promise<void> {
@@ -270,7 +308,9 @@ export class ModelSwitch {
   }
 
   async #prepare(job: LoadJob, request: LoadRequest | RestoreRequest, device: DeviceChoice) {
-    const { deployment } = request;
+    // An encoder serves beside the model that generates, so there is nothing to restore.
+    const isTemporary = !('chosen' in request) && request.isTemporary;
+    const deployment = isTemporary ? TEXT_GENERATOR : request.deployment;
     const chosen = 'chosen' in request ? request.chosen : await this.#choose(job, request, device);
     // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() => loadModel(chosen, device, job.report));
@@ -320,6 +360,7 @@ export class ModelSwitch {
     const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
+    const before = old?.chosen ?? this.#ejected;
     try {
       // A cancelled load must not switch the model.
       const whenBusy = 'chosen' in request ? undefined : request.whenBusy;
@@ -332,9 +373,21 @@ export class ModelSwitch {
     job.succeed();
     const over = ['error', 'load', 'isEjected'] as const;
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, over);
-    if (!('chosen' in request))
-      await this.#note(nameOfLoad(request.source, request.dtype) === this.#first.name ? undefined : chosen);
+    if ('chosen' in request) {
+      if (chosen === this.#lasting?.chosen) this.#lasting = undefined;
+    } else await this.#keep(request, chosen, before);
     await old?.model.backend.release();
+  }
+
+  /** Keeps the model, or the one before a temporary one. */
+  async #keep(request: LoadRequest, chosen: ChosenModel, before: ChosenModel | undefined): Promise<void> {
+    if (request.isTemporary) {
+      const lasting = this.#lasting?.chosen ?? before;
+      this.#lasting = lasting && { chosen: lasting, clientId: request.clientId };
+    } else {
+      this.#lasting = undefined;
+      await this.#note(nameOf(request) === this.#first.name ? undefined : chosen);
+    }
   }
 
   /** Remembers the model for the next start. If that fails, the model still serves. */
@@ -351,4 +404,9 @@ export class ModelSwitch {
 /** Undefined for a model that is not stored on this device. */
 function keyOf(chosen: ChosenModel): string | undefined {
   return 'key' in chosen ? chosen.key : undefined;
+}
+
+/** A temporary load and a lasting one of the same model don't share their end. */
+function nameOf({ source, dtype, isTemporary }: LoadRequest): string {
+  return nameOfLoad(source, dtype) + (isTemporary ? ' for a while' : '');
 }

@@ -46,6 +46,14 @@ export async function findStored(
   return (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
 }
 
+/** A model that is stored, in whatever precision. */
+export async function findStoredInAny(
+  source: StoredSource,
+  store: ModelStore,
+): Promise<ModelFolder | undefined> {
+  return (await store.folders()).find(({ manifest }) => isFrom(manifest, source));
+}
+
 function isWanted(
   { manifest }: ModelFolder,
   source: StoredSource,

@@ -2,15 +2,11 @@ import { setDeadline, systemClock } from '../../../batching/base/clock.ts';
 import { ModelTooLargeError } from '../../../protocol/errors/model.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { isFetched, modelNameOf, type DtypeChoice } from '../../../protocol/models.ts';
-import { importPart } from '../../base/import-part.ts';
 import { planModel } from '../../models/checkpoint/model-plan.ts';
-import { readModelFiles } from '../../models/checkpoint/open-checkpoint.ts';
-import { servedFiles } from '../../models/checkpoint/served-files.ts';
-import { readModel } from '../../models/families/families.ts';
 import type { Model } from '../../models/family.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
-import { addressOfFile } from './load-model.ts';
+import { describeModel } from './describe-model.ts';
 import { findStored } from './obtain-model.ts';
 
 /** How long the first model waits for the hub's answers about the others, ms. */
@@ -52,18 +48,11 @@ async function describe(
   store: ModelStore,
   signal: AbortSignal,
 ): Promise<{ readonly model: Model; readonly dtype: DtypeChoice }> {
-  if (isFetched(source)) {
-    const { model } = await readModelFiles(servedFiles(addressOfFile(source), () => {}));
-    return { model, dtype: 'auto' };
-  }
-  const stored = await findStored(source, 'auto', await device.limits(), store);
-  if (stored) {
-    const { config, generationConfig } = await stored.readTexts();
-    return { model: readModel(config, generationConfig), dtype: stored.manifest.packed.dtype };
-  }
-  const { readHubModel, readPickedModel } = await importPart(() => import('../../models/hub/fetch-model.ts'));
-  const { model } = await (source.type === 'files'
-    ? readPickedModel(source.files)
-    : readHubModel(source, { store, clock: systemClock, signal }));
-  return { model, dtype: 'auto' };
+  const stored = isFetched(source)
+    ? undefined
+    : await findStored(source, 'auto', await device.limits(), store);
+  return {
+    model: await describeModel(source, stored, store, signal),
+    dtype: stored?.manifest.packed.dtype ?? 'auto',
+  };
 }

@@ -1,0 +1,59 @@
+import { expect, it, vi } from 'vitest';
+
+import { WASM } from '../../models/checkpoint/test-support.ts';
+import { readModel } from '../../models/families/families.ts';
+import type { Model } from '../../models/family.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import { TINY_CONFIG } from '../../testing/tiny-checkpoint.ts';
+import { planPrecisions } from './plan-precisions.ts';
+
+const MODEL = readModel(TINY_CONFIG, undefined);
+const SOURCE = { type: 'hub', hub: 'https://hub', id: 'a/tiny', revision: 'main' } as const;
+
+const hub = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }));
+vi.mock('../../models/hub/fetch-model.ts', () => ({
+  readHubModel: () =>
+    hub.model ? Promise.resolve({ model: hub.model }) : Promise.reject(new Error('the hub was asked')),
+  readPickedModel: () => Promise.reject(new Error('no files were picked')),
+}));
+
+function plan(folders: readonly Partial<ModelFolder>[] = []) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is asked of the store
+  const store = { folders: () => Promise.resolve(folders) } as unknown as ModelStore;
+  return planPrecisions(SOURCE, WASM, store);
+}
+
+it('fewer bits take less memory, and a precision that the device lacks is refused by its name', async () => {
+  hub.model = MODEL;
+  const plans = new Map((await plan()).map((each) => [each.dtype, each]));
+  expect(plans.get('fp16')).toMatchObject({
+    memoryBytes: 0,
+    obstacle: expect.stringContaining('shader-f16'),
+  });
+  const bytes = (['fp32', 'q8', 'q4'] as const).map((dtype) => plans.get(dtype)?.memoryBytes ?? 0);
+  expect(bytes).toEqual(bytes.toSorted((one, other) => other - one));
+  expect(bytes.at(-1)).toBeGreaterThan(0);
+  expect([...plans.values()].filter(({ isStored }) => isStored)).toEqual([]);
+});
+
+it('a stored model is read from this device, and its own precision needs no network', async () => {
+  hub.model = undefined;
+  const packed = { dtype: 'q8', precision: 'float32' };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plan reads no other field
+  const stored = {
+    manifest: { ...SOURCE, packed, dtypeChoice: 'q8', hadFloat16: false },
+    readTexts: () => Promise.resolve({ config: TINY_CONFIG }),
+  } as unknown as ModelFolder;
+  const plans = await plan([stored]);
+  expect(plans.filter(({ isStored }) => isStored).map(({ dtype }) => dtype)).toEqual(['q8']);
+});
+
+it('an encoder is refused', async () => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plan only asks whether there is one
+  hub.model = { ...MODEL, encoder: { pooling: 'mean' } } as unknown as Model;
+  await expect(plan()).rejects.toMatchObject({
+    code: 'UNSUPPORTED_MODEL',
+    message: expect.stringContaining('a/tiny makes vectors of texts or ranks them, not texts'),
+  });
+});

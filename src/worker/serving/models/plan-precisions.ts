@@ -1,0 +1,54 @@
+import {
+  ModelTooLargeError,
+  UnsupportedDtypeError,
+  UnsupportedModelError,
+} from '../../../protocol/errors/model.ts';
+import {
+  DTYPES,
+  isFetched,
+  modelNameOf,
+  type ModelSource,
+  type PrecisionPlan,
+} from '../../../protocol/models.ts';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { planModel } from '../../models/checkpoint/model-plan.ts';
+import type { Model } from '../../models/family.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import { describeModel } from './describe-model.ts';
+import { findStored, findStoredInAny } from './obtain-model.ts';
+
+/**
+ * Says what a model that generates takes in each precision. Its weights are not fetched.
+ *
+ * @throws UnsupportedModelError for an encoder, and what `load-model` throws where the model can't be read.
+ */
+export async function planPrecisions(
+  source: ModelSource,
+  device: DeviceLimits,
+  store: ModelStore,
+): Promise<readonly PrecisionPlan[]> {
+  const stored = isFetched(source) ? undefined : await findStoredInAny(source, store);
+  const model = await describeModel(source, stored, store, new AbortController().signal);
+  if (model.encoder)
+    throw UnsupportedModelError.of(`${modelNameOf(source)} makes vectors of texts or ranks them, not texts`);
+  return Promise.all(
+    DTYPES.map(async (dtype) => ({
+      dtype,
+      ...planOf(model, dtype, device),
+      isStored: isFetched(source) || (await findStored(source, dtype, device, store)) !== undefined,
+    })),
+  );
+}
+
+function planOf(
+  model: Model,
+  dtype: PrecisionPlan['dtype'],
+  device: DeviceLimits,
+): Pick<PrecisionPlan, 'memoryBytes' | 'obstacle'> {
+  try {
+    return { memoryBytes: planModel({ model }, dtype, device).deviceBytes, obstacle: '' };
+  } catch (error) {
+    if (!(error instanceof ModelTooLargeError || error instanceof UnsupportedDtypeError)) throw error;
+    return { memoryBytes: 0, obstacle: error.message };
+  }
+}
