@@ -83,7 +83,9 @@ it('sends the same prompts with the same seeds under each policy, as an experime
   expect(second, 'one of its own').toBeTypeOf('number');
   expect([...store.experiments]).toHaveLength(6);
   expect(session.store.getState()).toMatchObject({ isRunning: false, progress: undefined });
-  const [off, fixed, continuous] = session.store.getState().trials.map(({ texts }) => texts);
+  const [off, fixed, continuous] = session.store
+    .getState()
+    .trials.map(({ outcomes }) => outcomes.map(({ texts }) => texts));
   expect(off).toHaveLength(2);
   expect([fixed, continuous]).toEqual([off, off]);
   expect(measured()).toMatchObject({ hasSameTexts: true });
@@ -105,7 +107,9 @@ it('measures nothing where a request has failed, and shows the others', async ()
     sent.policy === 'static' && sent.prompt === 'two' ? Promise.reject(new Error('why')) : textOf(sent),
   );
   await start();
-  expect(session.store.getState().trials.map(({ texts }) => texts.filter(Boolean).length)).toEqual([2, 1, 2]);
+  expect(
+    session.store.getState().trials.map(({ outcomes }) => outcomes.filter(({ error }) => !error).length),
+  ).toEqual([2, 1, 2]);
   expect(measured()).toBeUndefined();
 });
 

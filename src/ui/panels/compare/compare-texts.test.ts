@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { describeTexts } from './compare-texts.ts';
+import { describeSame, describeTexts, splitTexts } from './compare-texts.ts';
 
 const SAME = ['one', 'two', 'three'];
 
@@ -21,4 +21,19 @@ it('compares no text that failed', () => {
     'All 2 texts are the same under each policy. 1 of 3 failed.',
   );
   expect(describeTexts([[undefined], ['one'], ['one']])).toMatch(/^No text could be compared\./);
+});
+
+it('counts the texts that two models share', () => {
+  expect(describeSame([SAME, ['one', 'TWO', 'three']])).toBe('2 of 3 texts are the same.');
+  expect(describeSame([SAME, ['one', 'TWO', undefined]])).toBe('1 of 2 texts is the same. 1 of 3 failed.');
+  expect(describeSame([['one'], [undefined]])).toMatch(/^No text could be compared\./);
+});
+
+it('splits texts before the word in which they part', () => {
+  expect(splitTexts('a small dog ran', 'a small door')).toEqual({
+    shared: 'a small ',
+    rests: ['dog ran', 'door'],
+  });
+  expect(splitTexts('one', 'two')).toEqual({ shared: '', rests: ['one', 'two'] });
+  expect(splitTexts(' a', ' b')).toEqual({ shared: ' ', rests: ['a', 'b'] });
 });

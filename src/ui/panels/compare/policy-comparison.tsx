@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 
-import { NO_VALUE } from '../../parts/format.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { useServe } from '../../state/serve-context.ts';
-import { comparePolicies, measuredOf, type ComparedTrial } from './compare-session.ts';
-import { describeTexts } from './compare-texts.ts';
+import { comparePolicies, measuredOf } from './compare-session.ts';
+import { comparedTexts, describeTexts } from './compare-texts.ts';
 import { ComparisonFrame } from '../trials/comparison-frame.tsx';
 import type { ComparisonView } from '../trials/run-trials.ts';
 import type { ComparedPrompt, Measured } from './compared-prompts.ts';
-import { PolicyMultiples, type PolicyTrial } from '../trials/policy-multiples.tsx';
+import { emptyTrial, type PromptTrial } from '../trials/measure-prompts.ts';
+import { PolicyMultiples } from '../trials/policy-multiples.tsx';
 
-interface ComparePanelProps {
+export interface PolicyComparisonProps {
   readonly prompts: readonly ComparedPrompt[];
   /** Ends the comparison. */
   readonly abort: AbortController;
@@ -20,7 +20,7 @@ interface ComparePanelProps {
 }
 
 /** The run's prompts again under each policy, side by side. */
-export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePanelProps) {
+export function PolicyComparison({ prompts, abort, onMeasured, onClose }: PolicyComparisonProps) {
   const { serve, store } = useServe();
   const [comparison] = useState(() => comparePolicies(serve, store, prompts, abort.signal));
   const view = useStore(comparison.store);
@@ -47,16 +47,11 @@ export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePan
 }
 
 function describeProgress(
-  { isRunning, progress, trials }: ComparisonView<ComparedTrial>,
+  { isRunning, progress, trials }: ComparisonView<PromptTrial>,
   numPrompts: number,
 ): string {
   if (progress) return `${progress.label}: ${progress.numDone} of ${numPrompts}`;
   if (isRunning) return '';
   if (trials.length < POLICY_NAMES.length) return 'Stopped.';
-  return describeTexts(trials.map(({ texts }) => texts));
-}
-
-function emptyTrial(label: string): PolicyTrial {
-  const figures = ['Total', 'Tokens/s', 'TTFT p50', 'Peak batch'].map((name) => ({ name, value: NO_VALUE }));
-  return { label, startedAtMs: 0, durationMs: 0, requestIds: [], bars: [], figures };
+  return describeTexts(trials.map(comparedTexts));
 }

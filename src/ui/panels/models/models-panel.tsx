@@ -7,6 +7,7 @@ import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Select, type Choices } from '../../parts/select.tsx';
 import { useServeView } from '../../state/serve-context.ts';
+import { EMBEDDED } from './embedded-model.ts';
 import { isModelFieldWanted, MODEL_FIELD } from './open-model-box.ts';
 import { FoundModels } from './found-models.tsx';
 import { GgufFiles } from './gguf-files.tsx';
@@ -18,9 +19,6 @@ import { useGgufFiles } from './use-gguf-files.ts';
 import { useLoadModel } from './use-load-model.ts';
 import { useModelLists } from './use-model-lists.ts';
 import { useModelSearch } from './use-model-search.ts';
-
-/** The model that comes with the page. */
-const EMBEDDED = 'storyteller';
 
 const DTYPES: Choices<DtypeChoice> = [
   ['auto', 'Best available'],

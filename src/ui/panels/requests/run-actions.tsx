@@ -1,5 +1,8 @@
+import { lazy, Suspense, useEffect, useState } from 'react';
+
 import type { RequestId } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
+import { PanelBoundary } from '../../parts/panel-boundary.tsx';
 import type { Measured } from '../compare/compared-prompts.ts';
 import { SecondTabButton } from '../tour/second-tab-button.tsx';
 import { isActive } from '../../state/request-view.ts';
@@ -7,18 +10,33 @@ import { latestRun } from '../../state/run.ts';
 import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 import { clearFinished, showPrompts, type ServeView } from '../../state/serve-store.ts';
 
+const ComparePanel = lazy(async () => ({
+  default: (await import('../compare/compare-panel.tsx')).ComparePanel,
+}));
+
 export interface RunActionsProps {
   /** A comparison of this run. */
   readonly measured: Measured | undefined;
-  readonly onCompare: () => void;
+  readonly onMeasured: (measured: Measured) => void;
+  /** The run's first request, which names it. */
+  readonly firstId: RequestId | undefined;
   /** Whether the cells are as high as their texts. */
   readonly isWhole: boolean;
   readonly onWhole: (isWhole: boolean) => void;
 }
 
-/** What can be done with a run and its texts. */
-export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActionsProps) {
+interface Comparison {
+  /** Counts the comparisons, each of which has a panel of its own. */
+  readonly index: number;
+  readonly firstId: RequestId | undefined;
+  readonly isOfModels: boolean;
+  readonly abort: AbortController;
+}
+
+/** What can be done with a run and its texts, and the comparison of the run. */
+export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: RunActionsProps) {
   const { serve, store } = useServe();
+  const { comparison, compare, close } = useComparison(firstId);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
   /** The charts are of a trial, so not of the texts below. */
   const isOfTrial = useServeView(({ runs }) => {
@@ -51,8 +69,13 @@ export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActions
       )}
       {measured && numTabs === 1 && !isServer && <SecondTabButton />}
       {isOver && numTexts > 1 && !isServer && (
-        <Button variant="small" onClick={onCompare}>
+        <Button variant="small" onClick={() => compare(false)}>
           Compare
+        </Button>
+      )}
+      {isOver && numTexts > 0 && !isServer && (
+        <Button variant="small" onClick={() => compare(true)}>
+          Two models
         </Button>
       )}
       {isOver && numTexts > 1 && (
@@ -65,8 +88,40 @@ export function RunActions({ measured, onCompare, isWhole, onWhole }: RunActions
           Clear finished
         </Button>
       )}
+      {comparison && (
+        <PanelBoundary name="Comparison">
+          <Suspense fallback={<div className="compare" />}>
+            <ComparePanel
+              key={comparison.index}
+              isOfModels={comparison.isOfModels}
+              abort={comparison.abort}
+              onMeasured={onMeasured}
+              onClose={close}
+            />
+          </Suspense>
+        </PanelBoundary>
+      )}
     </>
   );
+}
+
+/** Another comparison ends it, and so does another run. */
+function useComparison(firstId: RequestId | undefined) {
+  const [latest, setLatest] = useState<Comparison>();
+  const comparison = latest?.firstId === firstId ? latest : undefined;
+  const abort = (): void => latest?.abort.abort();
+  useEffect(() => {
+    if (!comparison) latest?.abort.abort();
+  }, [comparison, latest]);
+  const compare = (isOfModels: boolean): void => {
+    abort();
+    setLatest({ index: (latest?.index ?? 0) + 1, firstId, isOfModels, abort: new AbortController() });
+  };
+  const close = (): void => {
+    abort();
+    setLatest(undefined);
+  };
+  return { comparison, compare, close };
 }
 
 function ownIds({ requests, runs }: ServeView): readonly RequestId[] {

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 
+import type { RequestId } from '../../../client/index.ts';
 import { afterPaint } from '../../browser/after-paint.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
@@ -8,11 +9,17 @@ import type { RunActionsProps } from './run-actions.tsx';
 
 const RunActions = lazy(async () => ({ default: (await import('./run-actions.tsx')).RunActions }));
 
-/** One line about the run, with its actions. */
-export function RunLine({ numCells, ...actions }: RunActionsProps & { readonly numCells: number }) {
-  const text = useRunText(actions.measured);
+interface RunLineProps extends Omit<RunActionsProps, 'measured' | 'onMeasured'> {
+  readonly numCells: number;
+}
+
+/** One line about the run, with its actions and its comparison. */
+export function RunLine({ numCells, ...actions }: RunLineProps) {
+  /** What a comparison of the run with this first request has measured. */
+  const [compared, setCompared] = useState<readonly [firstId: RequestId | undefined, Measured]>();
+  const measured = compared?.[0] === actions.firstId ? compared?.[1] : undefined;
+  const text = useRunText(measured);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
-  const hasRequests = useServeView(({ requests }) => requests.size > 0);
   return (
     <div className="run-line">
       <p className="run-text">
@@ -21,7 +28,15 @@ export function RunLine({ numCells, ...actions }: RunActionsProps & { readonly n
       <output className="visually-hidden">
         {isOver && numCells > 0 ? `All requests are over: ${numCells}.` : ''}
       </output>
-      <Suspense>{hasRequests && <RunActions {...actions} />}</Suspense>
+      <Suspense>
+        {actions.firstId && (
+          <RunActions
+            {...actions}
+            measured={measured}
+            onMeasured={(next) => setCompared([actions.firstId, next])}
+          />
+        )}
+      </Suspense>
     </div>
   );
 }

@@ -1,0 +1,158 @@
+import { useState } from 'react';
+import { useStore } from 'zustand';
+import { createStore } from 'zustand/vanilla';
+
+import type { TabserveStatus } from '../../../client/index.ts';
+import { Button } from '../../parts/button.tsx';
+import { Form } from '../../parts/form.tsx';
+import { formatCount } from '../../parts/format.ts';
+import { useServe, useServeView } from '../../state/serve-context.ts';
+import { describeLoad } from '../models/describe-load.ts';
+import { useModelLists } from '../models/use-model-lists.ts';
+import { ComparisonFrame } from '../trials/comparison-frame.tsx';
+import { emptyTrial, type PromptTrial } from '../trials/measure-prompts.ts';
+import { PolicyMultiples } from '../trials/policy-multiples.tsx';
+import type { ComparisonView } from '../trials/run-trials.ts';
+import { comparedTexts, describeSame } from './compare-texts.ts';
+import { firstSides, modelChoices, nameOfSide, type ModelChoice, type ModelSide } from './model-choices.ts';
+import { ModelFields } from './model-fields.tsx';
+import { compareModels } from './model-session.ts';
+import type { PolicyComparisonProps } from './policy-comparison.tsx';
+import { TextPairs } from './text-pairs.tsx';
+import './two-models.css';
+import { useModelPlans } from './use-model-plans.ts';
+
+type TwoModelsProps = Pick<PolicyComparisonProps, 'prompts' | 'abort' | 'onClose'>;
+
+interface Session {
+  readonly sides: readonly ModelSide[];
+  readonly comparison: ReturnType<typeof compareModels>;
+  readonly stop: AbortController;
+}
+
+const NOT_RUN = createStore<ComparisonView<PromptTrial>>(() => ({
+  isRunning: false,
+  progress: undefined,
+  trials: [],
+  error: undefined,
+}));
+
+/** The run's prompts again with two models, or with two precisions of one, side by side. */
+export function TwoModels({ prompts, abort, onClose }: TwoModelsProps) {
+  const { serve, store } = useServe();
+  const [session, setSession] = useState<Session>();
+  const view = useStore(session?.comparison.store ?? NOT_RUN);
+  const note = useServeView(({ status }) => describeState(view, session, prompts.length, status));
+  const lists = useModelLists();
+  const run = (sides: readonly ModelSide[]): void => {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([abort.signal, stop.signal]);
+    const comparison = compareModels(serve, store, prompts, sides, signal);
+    setSession({ sides, comparison, stop });
+    void comparison.start();
+  };
+  const trials = (session?.sides ?? []).map(
+    (side) => view.trials.find(({ label }) => label === nameOfSide(side)) ?? emptyTrial(nameOfSide(side)),
+  );
+  const done = trials.flatMap((trial) => view.trials.filter(({ label }) => label === trial.label));
+  const isOneModel = new Set(session?.sides.map(({ id }) => id)).size === 1;
+  return (
+    <ComparisonFrame
+      title="The same prompts with two models"
+      onStop={
+        session && view.isRunning && !session.stop.signal.aborted ? () => session.stop.abort() : undefined
+      }
+      onClose={onClose}
+      error={view.error ?? lists.refusal}
+      note={note}
+    >
+      {/* The list of suggested models is never empty. */}
+      {lists.suggested.length > 0 && (
+        <ModelsForm lists={lists} numPrompts={prompts.length} isRunning={view.isRunning} onRun={run} />
+      )}
+      {trials.length > 0 && <PolicyMultiples trials={trials} />}
+      {done.length > 0 && <TextPairs prompts={prompts} trials={done} isMarked={isOneModel} />}
+    </ComparisonFrame>
+  );
+}
+
+interface ModelsFormProps {
+  readonly lists: Pick<ReturnType<typeof useModelLists>, 'stored' | 'suggested'>;
+  readonly numPrompts: number;
+  readonly isRunning: boolean;
+  readonly onRun: (sides: readonly ModelSide[]) => void;
+}
+
+function ModelsForm({ lists, numPrompts, isRunning, onRun }: ModelsFormProps) {
+  const { store } = useServe();
+  // The models of a comparison serve for a while only.
+  const [served] = useState(() => store.getState().status);
+  const choices = modelChoices(served, lists.stored, lists.suggested);
+  const [chosen, setChosen] = useState(() => firstSides(choices));
+  const [left = NO_CHOICE, right = NO_CHOICE] = chosen;
+  const [leftPlans, rightPlans] = [useModelPlans(left), useModelPlans(right)];
+  const sides = [withMemory(left, leftPlans), withMemory(right, rightPlans)];
+  const isSame = nameOfSide(left) === nameOfSide(right);
+  const canRun = !isSame && sides.every(({ isFixed, memoryBytes }) => isFixed || memoryBytes !== undefined);
+  const before = choices[0] && nameOfSide(choices[0]);
+  return (
+    <Form onSubmit={() => canRun && onRun(sides)}>
+      <div className="stack">
+        <div className="multiples">
+          <ModelFields
+            title="Left"
+            choices={choices}
+            side={left}
+            plans={leftPlans}
+            isDisabled={isRunning}
+            onChange={(next) => setChosen([next, right])}
+          />
+          <ModelFields
+            title="Right"
+            choices={choices.filter(({ isFixed }) => !isFixed)}
+            side={right}
+            plans={rightPlans}
+            isDisabled={isRunning}
+            onChange={(next) => setChosen([left, next])}
+          />
+        </div>
+        <p className="note">
+          One model is loaded after the other, and each gets the {formatCount(numPrompts)} prompts of this run
+          with the same seeds and options, without cached prefixes. Meanwhile the requests of all tabs go to
+          the model that is loaded; those that run finish first. At the end, or when you stop, {before} serves
+          again.
+        </p>
+        {isSame && <p className="note">Choose two models, or two precisions of one.</p>}
+        <div className="actions">
+          <Button type="submit" variant="primary" disabled={!canRun || isRunning}>
+            Run both
+          </Button>
+        </div>
+      </div>
+    </Form>
+  );
+}
+
+const NO_CHOICE: ModelChoice = { id: '', dtype: 'fp32', isFixed: true };
+
+function withMemory(choice: ModelChoice, plans: ReturnType<typeof useModelPlans>): ModelSide {
+  const plan = plans?.plans.find(({ dtype, obstacle }) => dtype === choice.dtype && obstacle === '');
+  return { ...choice, memoryBytes: plan?.memoryBytes };
+}
+
+/** What goes on, or what was found. */
+function describeState(
+  { isRunning, progress, trials }: ComparisonView<PromptTrial>,
+  session: Session | undefined,
+  numPrompts: number,
+  { load, model, backend }: TabserveStatus,
+): string {
+  if (!session) return '';
+  const isOver = session.stop.signal.aborted || trials.length === session.sides.length;
+  if (isRunning && load) return `Loading ${load.id}${isOver ? ' again' : ''}: ${describeLoad(load)}`;
+  if (isRunning) return progress ? `${progress.label}: ${progress.numDone} of ${numPrompts}` : '';
+  const serves = model && backend ? ` ${model.id}, ${backend.precision} is in use.` : '';
+  if (trials.length < session.sides.length) return `Stopped.${serves}`;
+  const isOneModel = new Set(session.sides.map(({ id }) => id)).size === 1;
+  return `${isOneModel ? describeSame(trials.map(comparedTexts)) : 'Both have answered.'}${serves}`;
+}

@@ -1,0 +1,2 @@
+/** The model that comes with the page. */
+export const EMBEDDED = 'storyteller';
