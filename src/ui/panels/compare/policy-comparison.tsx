@@ -17,10 +17,12 @@ export interface PolicyComparisonProps {
   readonly abort: AbortController;
   readonly onMeasured: (measured: Measured) => void;
   readonly onClose: () => void;
+  /** To the other kind of comparison. */
+  readonly onSwitch: () => void;
 }
 
 /** The run's prompts again under each policy, side by side. */
-export function PolicyComparison({ prompts, abort, onMeasured, onClose }: PolicyComparisonProps) {
+export function PolicyComparison({ prompts, abort, onMeasured, onClose, onSwitch }: PolicyComparisonProps) {
   const { serve, store } = useServe();
   const [comparison] = useState(() => comparePolicies(serve, store, prompts, abort.signal));
   const view = useStore(comparison.store);
@@ -38,6 +40,7 @@ export function PolicyComparison({ prompts, abort, onMeasured, onClose }: Policy
       title="The same prompts under each policy"
       onStop={isRunning && !abort.signal.aborted ? () => abort.abort() : undefined}
       onClose={onClose}
+      other={{ title: 'Two models', onOpen: onSwitch }}
       error={error}
       note={describeProgress(view, prompts.length)}
     >

@@ -22,7 +22,7 @@ import { TextPairs } from './text-pairs.tsx';
 import './two-models.css';
 import { useModelPlans } from './use-model-plans.ts';
 
-type TwoModelsProps = Pick<PolicyComparisonProps, 'prompts' | 'abort' | 'onClose'>;
+type TwoModelsProps = Omit<PolicyComparisonProps, 'onMeasured'>;
 
 interface Session {
   readonly sides: readonly ModelSide[];
@@ -38,12 +38,14 @@ const NOT_RUN = createStore<ComparisonView<PromptTrial>>(() => ({
 }));
 
 /** The run's prompts again with two models, or with two precisions of one, side by side. */
-export function TwoModels({ prompts, abort, onClose }: TwoModelsProps) {
+export function TwoModels({ prompts, abort, onClose, onSwitch }: TwoModelsProps) {
   const { serve, store } = useServe();
   const [session, setSession] = useState<Session>();
   const view = useStore(session?.comparison.store ?? NOT_RUN);
   const note = useServeView(({ status }) => describeState(view, session, prompts.length, status));
   const lists = useModelLists();
+  /** The model that serves during another test may be there for that test alone. */
+  const isTested = useServeView(({ status }) => status.override !== undefined);
   const run = (sides: readonly ModelSide[]): void => {
     const stop = new AbortController();
     const signal = AbortSignal.any([abort.signal, stop.signal]);
@@ -63,11 +65,12 @@ export function TwoModels({ prompts, abort, onClose }: TwoModelsProps) {
         session && view.isRunning && !session.stop.signal.aborted ? () => session.stop.abort() : undefined
       }
       onClose={onClose}
+      other={{ title: 'Policies', onOpen: onSwitch }}
       error={view.error ?? lists.refusal}
       note={note}
     >
       {/* The list of suggested models is never empty. */}
-      {lists.suggested.length > 0 && (
+      {lists.suggested.length > 0 && (session || !isTested) && (
         <ModelsForm lists={lists} numPrompts={prompts.length} isRunning={view.isRunning} onRun={run} />
       )}
       {trials.length > 0 && <PolicyMultiples trials={trials} />}
@@ -145,9 +148,9 @@ function describeState(
   { isRunning, progress, trials }: ComparisonView<PromptTrial>,
   session: Session | undefined,
   numPrompts: number,
-  { load, model, backend }: TabserveStatus,
+  { load, model, backend, override }: TabserveStatus,
 ): string {
-  if (!session) return '';
+  if (!session) return override ? 'Another comparison or load test runs. Wait for its end.' : '';
   const isOver = session.stop.signal.aborted || trials.length === session.sides.length;
   if (isRunning && load) return `Loading ${load.id}${isOver ? ' again' : ''}: ${describeLoad(load)}`;
   if (isRunning) return progress ? `${progress.label}: ${progress.numDone} of ${numPrompts}` : '';

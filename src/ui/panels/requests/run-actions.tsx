@@ -74,7 +74,7 @@ export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: 
         </Button>
       )}
       {isOver && numTexts > 0 && !isServer && (
-        <Button variant="small" onClick={() => compare(true)}>
+        <Button variant="small" data-wide onClick={() => compare(true)}>
           Two models
         </Button>
       )}
@@ -96,6 +96,7 @@ export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: 
               isOfModels={comparison.isOfModels}
               abort={comparison.abort}
               onMeasured={onMeasured}
+              onSwitch={() => compare(!comparison.isOfModels)}
               onClose={close}
             />
           </Suspense>
