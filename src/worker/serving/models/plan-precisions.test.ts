@@ -6,6 +6,7 @@ import type { Model } from '../../models/family.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { TINY_CONFIG } from '../../testing/tiny-checkpoint.ts';
+import type { StoredModel } from '../../../protocol/models.ts';
 import { planPrecisions } from './plan-precisions.ts';
 
 const MODEL = readModel(TINY_CONFIG, undefined);
@@ -18,15 +19,22 @@ vi.mock('../../models/hub/fetch-model.ts', () => ({
   readPickedModel: () => Promise.reject(new Error('no files were picked')),
 }));
 
-function plan(folders: readonly Partial<ModelFolder>[] = []) {
+const PARTS = { id: 'a/tiny', revision: 'main', storedBytes: 1, totalBytes: 1 };
+
+function plan(folders: readonly Partial<ModelFolder>[] = [], lists: StoredModel[][] = []) {
+  const deleted: string[] = [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is asked of the store
-  const store = { folders: () => Promise.resolve(folders) } as unknown as ModelStore;
-  return planPrecisions(SOURCE, WASM, store);
+  const store = {
+    folders: () => Promise.resolve(folders),
+    list: () => Promise.resolve(lists.shift() ?? []),
+    delete: async (key: string) => void deleted.push(key),
+  } as unknown as ModelStore;
+  return { plans: planPrecisions(SOURCE, WASM, store), deleted };
 }
 
 it('fewer bits take less memory, and a precision that the device lacks is refused by its name', async () => {
   hub.model = MODEL;
-  const plans = new Map((await plan()).map((each) => [each.dtype, each]));
+  const plans = new Map((await plan().plans).map((each) => [each.dtype, each]));
   expect(plans.get('fp16')).toMatchObject({
     memoryBytes: 0,
     obstacle: expect.stringContaining('shader-f16'),
@@ -45,15 +53,29 @@ it('a stored model is read from this device, and its own precision needs no netw
     manifest: { ...SOURCE, packed, dtypeChoice: 'q8', hadFloat16: false },
     readTexts: () => Promise.resolve({ config: TINY_CONFIG }),
   } as unknown as ModelFolder;
-  const plans = await plan([stored]);
+  const plans = await plan([stored]).plans;
   expect(plans.filter(({ isStored }) => isStored).map(({ dtype }) => dtype)).toEqual(['q8']);
 });
 
 it('an encoder is refused', async () => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plan only asks whether there is one
   hub.model = { ...MODEL, encoder: { pooling: 'mean' } } as unknown as Model;
-  await expect(plan()).rejects.toMatchObject({
+  await expect(plan().plans).rejects.toMatchObject({
     code: 'UNSUPPORTED_MODEL',
     message: expect.stringContaining('a/tiny makes vectors of texts or ranks them, not texts'),
   });
+});
+
+it('the files that were read for it are deleted, and those of a download stay', async () => {
+  hub.model = MODEL;
+  const [download, read] = [
+    { ...PARTS, key: 'download' },
+    { ...PARTS, key: 'read' },
+  ];
+  const { plans, deleted } = plan(
+    [],
+    [[download], [download, read, { ...PARTS, key: 'other', id: 'a/other' }]],
+  );
+  await plans;
+  expect(deleted).toEqual(['read']);
 });

@@ -28,7 +28,9 @@ export async function planPrecisions(
   store: ModelStore,
 ): Promise<readonly PrecisionPlan[]> {
   const stored = isFetched(source) ? undefined : await findStoredInAny(source, store);
-  const model = await describeModel(source, stored, store, new AbortController().signal);
+  const model = await leavingNothing(store, source, () =>
+    describeModel(source, stored, store, new AbortController().signal),
+  );
   if (model.encoder)
     throw UnsupportedModelError.of(`${modelNameOf(source)} makes vectors of texts or ranks them, not texts`);
   return Promise.all(
@@ -38,6 +40,23 @@ export async function planPrecisions(
       isStored: isFetched(source) || (await findStored(source, dtype, device, store)) !== undefined,
     })),
   );
+}
+
+/** The small files of a model that was only looked at don't stay, as those of a download do. */
+async function leavingNothing<Result>(
+  store: ModelStore,
+  source: ModelSource,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  if (source.type !== 'hub') return read();
+  const keys = async () =>
+    (await store.list()).filter(({ id, dtype }) => id === source.id && !dtype).map(({ key }) => key);
+  const before = new Set(await keys());
+  try {
+    return await read();
+  } finally {
+    for (const key of await keys()) if (!before.has(key)) await store.delete(key);
+  }
 }
 
 function planOf(
