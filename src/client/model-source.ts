@@ -18,6 +18,7 @@ import { localModelOfPage } from './page-settings.ts';
  */
 export type ModelReference = string | File | FileSystemDirectoryHandle | Iterable<File>;
 
+/** Where a model is found. */
 export interface SourceOptions {
   /** A GGUF file of the repository. `owner/name:Q4_K_M` names one by its type. */
   readonly file?: string | undefined;

@@ -31,7 +31,9 @@ export function ComparisonFrame(props: ComparisonFrameProps) {
   return (
     <section className="compare" aria-labelledby={titleId}>
       <div className="compare-head row">
-        <h3 id={titleId} ref={titleRef} tabIndex={-1}>{title}</h3>
+        <h3 id={titleId} ref={titleRef} tabIndex={-1}>
+          {title}
+        </h3>
         {onStop && (
           <Button variant="small" onClick={onStop}>
             Stop
