@@ -33,7 +33,8 @@ export function describeSame(sides: readonly (readonly ComparedText[])[]): strin
 export function splitTexts(one: string, other: string) {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
-  const wordAt = one.slice(0, length).search(/\S*$/);
+  let wordAt = length;
+  while (wordAt > 0 && /\S/.test(one.charAt(wordAt - 1))) wordAt -= 1;
   return { shared: one.slice(0, wordAt), rests: [one.slice(wordAt), other.slice(wordAt)] as const };
 }
 
