@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright/test';
 import { expectNoViolations } from './support/axe.ts';
 import { someOf } from './support/seeded-random.ts';
 import { Tab } from './support/tab.ts';
-import { ANY_BACKEND, expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 // The first screen shows a whole run without scrolling and after a few key presses.
 
@@ -117,7 +117,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
     const { page } = ownTab;
     await ownTab.open(`?backend=${backend}`);
     const tabs = page.getByRole('tablist', { name: 'View' });
-    for (let width = 320; width <= 1920; width += 40) {
+    for (let width = 320; width <= 1920; width += IS_WHOLE ? 10 : 40) {
       await page.setViewportSize({ width, height: 800 });
       const numHidden = await tabs.evaluate((bar) => bar.scrollWidth - bar.clientWidth);
       expect(numHidden, `pixels of the tabs that are cut at ${width} px`).toBeLessThanOrEqual(0);
