@@ -52,7 +52,17 @@ import type { CheckOptions, CheckReport } from './check/types.ts';
 import type { Link, OpenLink } from './links/link.ts';
 import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
-import type { LoadModelOptions, ModelReference, SourceOptions } from './model-source.ts';
+import {
+  checkDtype,
+  keepStored,
+  toFirstModels,
+  toModelSource,
+  toRepository,
+  toSearch,
+  type LoadModelOptions,
+  type ModelReference,
+  type SourceOptions,
+} from './model-source.ts';
 import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
@@ -165,9 +175,6 @@ function wayToServer(options: ServerOptions, shownUrl?: string): Way {
   return [createClientId(), open];
 }
 
-/** What an app begins with that names no model. Others are named by code that comes on demand. */
-const FIRST_MODEL = { first: { type: 'embedded' }, encoders: [] } as const;
-
 async function wayToWorker({
   worker: createWorker,
   name: app,
@@ -184,11 +191,7 @@ async function wayToWorker({
   const server = backend === 'auto' && serverOfPage();
   if (server) return wayToServer({ server: '/', model: server.dataset['model'] }, server.content);
   const hub = given.hub ?? hubOfPage();
-  const isPlain =
-    model === EMBEDDED_MODEL && dtype === 'auto' && embedder === undefined && reranker === undefined;
-  const { first, encoders } = isPlain
-    ? FIRST_MODEL
-    : await (await import('./model-source.ts')).toFirstModels({ model, dtype, embedder, reranker }, { hub });
+  const { first, encoders } = await toFirstModels({ model, dtype, embedder, reranker }, { hub });
   const clientId = createClientId();
   const bridgeUrl = bridgeOfPage();
   const host = {
@@ -378,7 +381,6 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       onProgress,
     }: LoadModelOptions = {},
   ): Promise<TabserveStatus> {
-    const { checkDtype, keepStored, toModelSource } = await import('./model-source.ts');
     checkDtype(dtype);
     const source = await toModelSource(model, { file, revision, hub });
     const modelName = modelNameOf(source);
@@ -438,7 +440,6 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     model: ModelReference,
     { file, revision, hub = this.#hub }: SourceOptions = {},
   ): Promise<readonly PrecisionPlan[]> {
-    const { toModelSource } = await import('./model-source.ts');
     const source = await toModelSource(model, { file, revision, hub });
     return this.#calls.ask({ type: 'plan-model', source });
   }
@@ -479,7 +480,6 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     id: string,
     { revision, hub = this.#hub }: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
-    const { toRepository } = await import('./model-source.ts');
     return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
   }
 
@@ -493,7 +493,6 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     query: string,
     { hub = this.#hub }: Pick<LoadModelOptions, 'hub'> = {},
   ): Promise<readonly FoundModel[]> {
-    const { toSearch } = await import('./model-source.ts');
     return this.#calls.ask({ type: 'search-models', ...toSearch(query, hub) });
   }
 
