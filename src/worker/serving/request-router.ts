@@ -33,7 +33,7 @@ export interface RequestRouterParts {
   readonly openTabs: OpenTabs;
   readonly activity: ActivityLog;
   /** Makes an entry. */
-  readonly log: (record: (log: ServingLog) => void) => void;
+  readonly log: Pick<ServingLog, 'recordEnd'>;
   readonly host: ServeWorkerHost;
   /** Takes the updates of rows of jobs. Returns false for those of a tab. */
   readonly receiveRows: (clientId: ClientId, updates: readonly RequestUpdate[]) => boolean;
@@ -140,7 +140,7 @@ export class RequestRouter {
       const request = this.#parts.registry.end(update.requestId);
       if (activity && request) {
         const durationMs = systemClock.now() - request.arrivedAtMs;
-        this.#parts.log((log) => log.recordEnd(update, { activity, caller: request.caller, durationMs }));
+        this.#parts.log.recordEnd(update, { activity, caller: request.caller, durationMs });
       }
       if (this.#parts.registry.isEmpty) this.#parts.host.tell({ type: 'idle' });
     }

@@ -9,9 +9,8 @@ import { embedTask } from '../embedding/embed-task.ts';
 import { rerankTask } from '../embedding/rerank-task.ts';
 import type { EncoderTask } from '../embedding/encoder-task.ts';
 import type { AnyDeployment } from '../../protocol/deployment.ts';
-import { importPart, onDemand } from '../base/import-part.ts';
 import { ActivityLog } from '../logs/activity-log.ts';
-import type { ServingLog } from '../logs/serving-log.ts';
+import { ServingLog } from '../logs/serving-log.ts';
 import { BatchLog, stepBatchOf } from '../../protocol/batch-log.ts';
 import { StatsReporter } from '../../protocol/stats-reporter.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
@@ -64,11 +63,7 @@ export class ServeWorker {
   readonly #textPace = new TextPace(systemClock, () => this.#textGenerator.gauges.numRunning > 0);
   readonly #metrics = new MetricsRegistry();
   readonly #activity: ActivityLog;
-  /** Its code is imported with the first entry, so that the worker starts without it. */
-  readonly #log = onDemand(async () => {
-    const { ServingLog: Log } = await importPart(() => import('../logs/serving-log.ts'));
-    return new Log(Date.now);
-  });
+  readonly #log = new ServingLog(Date.now);
   readonly #batchLog = new BatchLog();
   readonly #stepLog = new BatchLog<StepBatch>();
   readonly #models: ModelService;
@@ -103,7 +98,7 @@ export class ServeWorker {
       new Map<string, EncoderDeployment | BatchedDeployment>([...encoders, ...batched]),
     );
     const [registry, activity] = [this.#requests, this.#activity];
-    const log = this.#noteInLog.bind(this);
+    const log = this.#log;
     const openTabs = this.#openTabs;
     const receiveRows = this.#jobs.receive.bind(this.#jobs);
     const parts = { registry, deployments: set, tabs, openTabs, activity, log, host, receiveRows };
@@ -125,7 +120,7 @@ export class ServeWorker {
         onChange: (infos) => this.#status.change({ encoders: infos, ...this.#knobs.shown }),
       },
     });
-    this.#calls = createOwnCalls({ knobs: this.#knobs, metrics: this.#metrics, log: this.#log });
+    this.#calls = createOwnCalls({ knobs: this.#knobs, metrics: this.#metrics, log });
   }
 
   /** How long this worker may be silent before it counts as hung, in ms. */
@@ -245,17 +240,12 @@ export class ServeWorker {
     return isModelCall(call, this.#calls) ? this.#models.answer(call) : handleCall(this.#calls, call);
   }
 
-  /** An entry whose code can't be loaded is lost. */
-  #noteInLog(record: (log: ServingLog) => void): void {
-    void this.#log().then(record, () => {});
-  }
-
   #createStats(): StatsReporter {
     return new StatsReporter(systemClock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
       gauges: () => this.#textGenerator.gauges,
       send: (stats) => {
         for (const step of stats.steps) this.#stepLog.add(stepBatchOf(step));
-        this.#noteInLog((log) => log.recordStats(stats));
+        this.#log.recordStats(stats);
         this.#tabs.toAll({ type: 'stats', stats });
       },
     });

@@ -9,7 +9,7 @@ import type { Knobs } from './knobs.ts';
 interface OwnCallParts {
   readonly knobs: Knobs;
   readonly metrics: MetricsRegistry;
-  readonly log: () => Promise<ServingLog>;
+  readonly log: Pick<ServingLog, 'read'>;
 }
 
 /** Answers the calls about knobs, metrics and the log. */
@@ -23,7 +23,7 @@ export function createOwnCalls({ knobs, metrics, log }: OwnCallParts) {
       const { toPrometheusText } = await importPart(() => import('../../../batching/metrics/prometheus.ts'));
       return toPrometheusText(metrics.snapshot());
     },
-    'read-log': async ({ cursor }) => (await log()).read(cursor),
+    'read-log': ({ cursor }) => log.read(cursor),
   } satisfies Partial<CallHandlers>;
 }
 
