@@ -44,7 +44,7 @@ export type WrongWork = 'third-row' | 'resumption' | 'mask' | 'known-values' | '
 /** Tokens of the tiny model whose values are known. */
 const TINY_VOCABULARY = 256;
 
-/** Shaders of onnxruntime-web by their labels, and what becomes of a line of them. */
+/** Shaders of onnxruntime-web by their labels, and what becomes of a line wherever it stands in them. */
 const WRONG_SHADERS: Readonly<Record<WrongValues, readonly [label: string, line: string, wrong: string]>> = {
   'third-row': [
     'FlashAttentionDecodeVxReduce',
@@ -53,9 +53,9 @@ const WRONG_SHADERS: Readonly<Record<WrongValues, readonly [label: string, line:
   ],
   nan: ['FastGelu', 'y[global_idx]=', 'y[global_idx]=sqrt(-1 - abs(a)) * '],
   'stale-cache': [
-    'CopyKVCache',
-    'let present_offset = ',
-    'if (past_sequence_length > 0u) { return; } let present_offset = ',
+    'SplitPackedQKVWithRotaryEmbeddingAndCopyKV',
+    'if (head_idx < uniforms.kv_num_heads) {',
+    'if (head_idx < uniforms.kv_num_heads && past_seqlen == 0u) {',
   ],
 };
 
@@ -110,7 +110,7 @@ function spoilShader(label: string, line: string, wrong: string): void {
   // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
   const { createShaderModule } = GPUDevice.prototype;
   GPUDevice.prototype.createShaderModule = function spoiled(shader) {
-    const code = shader.label === label ? shader.code.replace(line, wrong) : shader.code;
+    const code = shader.label === label ? shader.code.replaceAll(line, wrong) : shader.code;
     return createShaderModule.call(this, { ...shader, code });
   };
 }
