@@ -110,8 +110,7 @@ function inOwnWords(handle: Handle): Handle {
   };
 }
 
-/** The models that serve, all of which are in memory. */
-/** @param isInMemory Leaves out a model that was ejected. */
+/** The models that serve. @param isInMemory Without one that was ejected. */
 async function list(serve: TabserveClient, exchange: Exchange, isInMemory = false): Promise<object> {
   const model = await modelIfAny(serve, exchange.signal);
   const { policy, backend, encoders = [], isEjected } = serve.status();

@@ -9,13 +9,3 @@ export async function importPart<Module>(load: () => Promise<Module>): Promise<M
     throw cause instanceof TypeError ? PageOutdatedError.because(cause) : cause;
   }
 }
-
-/** Makes something at the first call, and returns it at each. After a failure, the next call tries again. */
-export function onDemand<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let making: Promise<Made> | undefined;
-  return () => {
-    making ??= make();
-    making.catch(() => (making = undefined));
-    return making;
-  };
-}

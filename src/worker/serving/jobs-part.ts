@@ -5,7 +5,7 @@ import { asClientId, type ClientId } from '../../protocol/ids.ts';
 import { namesOf } from '../../protocol/names.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
-import { importPart, onDemand } from '../base/import-part.ts';
+import { importPart } from '../base/import-part.ts';
 import type { JobServer } from '../jobs/job-runner.ts';
 import type { JobCall, JobService } from '../jobs/job-service.ts';
 import type { RequestRouter } from './request-router.ts';
@@ -31,6 +31,7 @@ interface JobsPartOptions {
 /** Runs jobs as one more client of this worker. Their code is imported when the worker has started, or at the first call. */
 export class JobsPart {
   readonly #options: JobsPartOptions;
+  #opening: Promise<JobService> | undefined;
   #service: JobService | undefined;
 
   constructor(options: JobsPartOptions) {
@@ -43,8 +44,12 @@ export class JobsPart {
     return clientId === JOBS;
   }
 
-  /** @throws JobStoreError. */
-  readonly open = onDemand(() => this.#open());
+  /** After a failure, the next call tries again. @throws JobStoreError. */
+  open(): Promise<JobService> {
+    this.#opening ??= this.#open();
+    this.#opening.catch(() => (this.#opening = undefined));
+    return this.#opening;
+  }
 
   async answer<Name extends JobCall>(call: CallMessage<Name>): Promise<CallAnswer<Name>> {
     const { calls } = await this.open();
