@@ -27,8 +27,24 @@ export default defineConfig({
     // The browsers that run the page know modulepreload.
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      // The first screen's scripts are one file: each further one waits for a connection, and compresses by itself.
-      output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            // The first screen's scripts are one file: each further one waits for a connection, and compresses by itself.
+            { name: 'page', tags: ['$initial'] },
+            // What several later parts share stands in a few files: the first script names each of them.
+            {
+              name: 'shared',
+              test: /src\/ui\//,
+              minShareCount: 2,
+              entriesAware: true,
+              entriesAwareMergeThreshold: 8000,
+            },
+          ],
+        },
+        chunkFileNames: ({ name }) => `assets/${shortName(name)}-[hash].js`,
+        assetFileNames: ({ names: [name = ''] }) => `assets/${shortName(name)}-[hash][extname]`,
+      },
     },
   },
   server: { port: 8000, headers: crossOriginIsolation },
@@ -37,3 +53,8 @@ export default defineConfig({
     headers: { ...crossOriginIsolation, 'Content-Security-Policy': contentSecurityPolicy([]) },
   },
 });
+
+/** Without the parts that share it, which Rolldown lists after `~`, and without the extension. */
+function shortName(name: string): string {
+  return name.replace(/~.*|\.\w+$/, '');
+}
