@@ -115,7 +115,7 @@ test(
     const box = await ownTab.openStatus();
     // The reference computes in it; the CPU would take q8 by itself.
     await box.getByRole('combobox', { name: 'Precision' }).selectOption('fp32');
-    await box.getByLabel('or a GGUF file').setInputFiles(await smollm2File());
+    await ownTab.pickModel('or a GGUF file', await smollm2File());
     const name = 'SmolLM2-135M-Instruct.Q4_1';
     await expect.poll(async () => (await ownTab.status()).model?.id, { timeout: 300_000 }).toBe(name);
 

@@ -144,8 +144,7 @@ test(
     for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
     await ownTab.open(`?backend=${backend}`);
     await ownTab.ready();
-    const box = await ownTab.openStatus();
-    await box.getByLabel('or a folder').setInputFiles(folder);
+    await ownTab.pickModel('or a folder', folder);
     const name = folder.split('/').at(-1);
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(name);
     await expectReferenceTokens(ownTab);
@@ -162,6 +161,13 @@ test('the page loads a GGUF file that was picked', { tag: ANY_BACKEND }, async (
   const box = await ownTab.openStatus();
   const buffer = Buffer.from(await ggufCheckpoint(twinFiles()));
   await box.getByLabel('or a GGUF file').setInputFiles({ name: 'twin.gguf', mimeType: '', buffer });
+  const picked = box.getByRole('region', { name: 'Picked files' });
+  await expect(picked).toContainText(/twin\.gguf .+It will take .+ of memory in fp32/);
+  expect((await ownTab.status()).load, 'nothing loads before one says so').toBeUndefined();
+  await box.getByRole('combobox', { name: 'Precision' }).selectOption('q8');
+  await expect(picked).toContainText('of memory in q8');
+  await box.getByRole('combobox', { name: 'Precision' }).selectOption('auto');
+  await picked.getByRole('button', { name: 'Load twin.gguf' }).click();
   await expect.poll(async () => (await ownTab.status()).model?.id).toBe('twin');
   await expectReferenceTokens(ownTab);
 });

@@ -506,6 +506,10 @@ hubTest(
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-model-'));
     for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
     await chooseFile(page, panel.getByLabel('or a folder'), folder);
+    const picked = panel.getByRole('button', { name: `Load ${folder.split('/').at(-1)}` });
+    await expect(picked).toBeFocused();
+    await expectNoViolations(page, 'a picked folder that waits to be loaded');
+    await page.keyboard.press('Enter');
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(folder.split('/').at(-1));
     await rm(folder, { recursive: true });
     expect(ownTab.errors).toEqual([]);

@@ -232,8 +232,7 @@ test(
     test.setTimeout(3_600_000);
     await ownTab.open('?backend=wasm');
     await ownTab.ready();
-    const box = await ownTab.openStatus();
-    await box.getByLabel('or a GGUF file').setInputFiles(await smollm2File());
+    await ownTab.pickModel('or a GGUF file', await smollm2File());
     await expect
       .poll(async () => (await ownTab.status()).model?.id, { timeout: 300_000 })
       .toBe('SmolLM2-135M-Instruct.Q4_1');

@@ -119,6 +119,19 @@ export class Tab {
     return this.page.getByRole('region', { name: 'Model and tabs' });
   }
 
+  /** Picks the files of a model in the status box, and loads them. */
+  async pickModel(
+    label: 'or a folder' | 'or a GGUF file',
+    files: Parameters<Locator['setInputFiles']>[0],
+  ): Promise<void> {
+    const box = await this.openStatus();
+    await box.getByLabel(label).setInputFiles(files);
+    await box
+      .getByRole('region', { name: 'Picked files' })
+      .getByRole('button', { name: /^Load / })
+      .click();
+  }
+
   /**
    * Begins many other texts of this length: they make the steps of all long enough to come between two of them.
    *

@@ -61,7 +61,7 @@ import {
   toSearch,
   type LoadModelOptions,
   type ModelReference,
-  type SourceOptions,
+  type PlanModelOptions,
 } from './model-source.ts';
 import { JobsOnDemand } from './jobs/jobs-on-demand.ts';
 import type { Jobs } from './jobs/types.ts';
@@ -431,17 +431,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * What a model that generates would take on this device in each precision. Nothing is loaded, and of a model of the hub only the small
-   * files are fetched.
+   * What a model would take on this device in each precision. Nothing is loaded, and of a model of the hub only the small files are
+   * fetched.
    *
-   * @throws As `loadModel`, for a model that can't be read.
+   * @throws As `loadModel`, for a model that can't be read or serves another deployment than the one asked for.
    */
   async planModel(
     model: ModelReference,
-    { file, revision, hub = this.#hub }: SourceOptions = {},
+    { file, revision, hub = this.#hub, deployment }: PlanModelOptions = {},
   ): Promise<readonly PrecisionPlan[]> {
     const source = await toModelSource(model, { file, revision, hub });
-    return this.#calls.ask({ type: 'plan-model', source });
+    return this.#calls.ask({ type: 'plan-model', source, ...(deployment !== undefined && { deployment }) });
   }
 
   /** Pauses the download of the model that is being loaded, whichever tab started it. */

@@ -161,6 +161,6 @@ export type {
   RowsPage,
   TextJobOptions,
 } from './jobs/types.ts';
-export type { LoadModelOptions, ModelReference, SourceOptions } from './model-source.ts';
+export type { LoadModelOptions, ModelReference, PlanModelOptions, SourceOptions } from './model-source.ts';
 export type { KnobOverride, PolicyOverride } from './knob-override.ts';
 export type { Activity, ClientUpdate, TopicListener, TopicValues } from './topics.ts';

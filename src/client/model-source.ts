@@ -31,12 +31,16 @@ export interface SourceOptions {
   readonly hub?: string | undefined;
 }
 
-/** Options of `loadModel`. */
-export interface LoadModelOptions extends SourceOptions {
-  /** The precision of the weights. `auto`, the default, takes the best one that the device has and that fits. */
-  readonly dtype?: DtypeChoice | undefined;
+/** Options of `planModel`. */
+export interface PlanModelOptions extends SourceOptions {
   /** Refuses a model that serves another deployment: `text-generator`, `embedder` or `reranker`. */
   readonly deployment?: string | undefined;
+}
+
+/** Options of `loadModel`. */
+export interface LoadModelOptions extends PlanModelOptions {
+  /** The precision of the weights. `auto`, the default, takes the best one that the device has and that fits. */
+  readonly dtype?: DtypeChoice | undefined;
   /**
    * Serves until `restoreModel()`, or until this tab closes: then the model before it serves again. No start begins with it. For a
    * model that generates.

@@ -72,7 +72,7 @@ export const CALLS = {
   /** Ends the client's temporary models. */
   'restore-model': call('restore-model', {}),
   /** May ask the hub. */
-  'plan-model': call('plan-model', { source: modelSource }),
+  'plan-model': call('plan-model', { source: modelSource, deployment: v.exactOptional(name) }),
   /** Frees the memory of the model that generates. The next request loads it again. */
   'eject-model': call('eject-model', {}),
   'list-models': call('list-models', {}),

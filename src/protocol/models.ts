@@ -267,6 +267,8 @@ export type StartStage = Omit<LoadProgress, 'fraction'>;
 export const precisionPlan = v.object({
   /** The precision. */
   dtype,
+  /** Whether `dtype: 'auto'` takes it. */
+  isAuto: v.boolean(),
   /** Bytes of the weights and of one sequence, as `load.memoryBytes` has them while the model is loaded; 0 if it can't run so. */
   memoryBytes: count,
   /** Why the model can't run in it on this device; empty if it can. */

@@ -65,7 +65,7 @@ it('compares picked files only as they are loaded', () => {
 });
 
 it('says what a precision takes, and that it is downloaded first', () => {
-  const plan = { dtype: 'q8', memoryBytes: 2e6, obstacle: '', isStored: true } as const;
+  const plan = { dtype: 'q8', isAuto: true, memoryBytes: 2e6, obstacle: '', isStored: true } as const;
   expect(describePlan(plan)).toBe('It takes 2.00 MB of memory with one text of full length.');
   expect(describePlan({ ...plan, isStored: false })).toMatch(/ It is downloaded first\.$/);
 });

@@ -1,13 +1,13 @@
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { Select } from '../../parts/select.tsx';
+import type { ModelPlans } from '../models/use-model-plans.ts';
 import { describePlan, type ModelChoice, type ModelSide } from './model-choices.ts';
-import type { useModelPlans } from './use-model-plans.ts';
 
 interface ModelFieldsProps {
   readonly title: string;
   readonly choices: readonly ModelChoice[];
   readonly side: ModelSide;
-  readonly plans: ReturnType<typeof useModelPlans>;
+  readonly plans: ModelPlans | undefined;
   readonly isDisabled: boolean;
   readonly onChange: (choice: ModelChoice) => void;
 }

@@ -2,13 +2,14 @@ import { useState } from 'react';
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 
-import type { TabserveStatus } from '../../../client/index.ts';
+import { TEXT_GENERATOR, type TabserveStatus } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { describeLoad } from '../models/describe-load.ts';
 import { useModelLists } from '../models/use-model-lists.ts';
+import { useModelPlans, type ModelPlans } from '../models/use-model-plans.ts';
 import { ComparisonFrame } from '../trials/comparison-frame.tsx';
 import { emptyTrial, type PromptTrial } from '../trials/measure-prompts.ts';
 import { PolicyMultiples } from '../trials/policy-multiples.tsx';
@@ -20,7 +21,6 @@ import { compareModels } from './model-session.ts';
 import type { PolicyComparisonProps } from './policy-comparison.tsx';
 import { TextPairs } from './text-pairs.tsx';
 import './two-models.css';
-import { useModelPlans } from './use-model-plans.ts';
 
 type TwoModelsProps = Omit<PolicyComparisonProps, 'onMeasured'>;
 
@@ -93,7 +93,7 @@ function ModelsForm({ lists, numPrompts, isRunning, onRun }: ModelsFormProps) {
   const choices = modelChoices(served, lists.stored, lists.suggested);
   const [chosen, setChosen] = useState(() => firstSides(choices));
   const [left = NO_CHOICE, right = NO_CHOICE] = chosen;
-  const [leftPlans, rightPlans] = [useModelPlans(left), useModelPlans(right)];
+  const [leftPlans, rightPlans] = [usePlansOf(left), usePlansOf(right)];
   const sides = [withMemory(left, leftPlans), withMemory(right, rightPlans)];
   const isSame = nameOfSide(left) === nameOfSide(right);
   const canRun = !isSame && sides.every(({ isFixed, memoryBytes }) => isFixed || memoryBytes !== undefined);
@@ -136,9 +136,14 @@ function ModelsForm({ lists, numPrompts, isRunning, onRun }: ModelsFormProps) {
   );
 }
 
+/** None for a model that is only compared as it is loaded. */
+function usePlansOf({ id, revision, isFixed = false }: ModelChoice): ModelPlans | undefined {
+  return useModelPlans(isFixed ? undefined : id, { revision, deployment: TEXT_GENERATOR });
+}
+
 const NO_CHOICE: ModelChoice = { id: '', dtype: 'fp32', isFixed: true };
 
-function withMemory(choice: ModelChoice, plans: ReturnType<typeof useModelPlans>): ModelSide {
+function withMemory(choice: ModelChoice, plans: ModelPlans | undefined): ModelSide {
   const plan = plans?.plans.find(({ dtype, obstacle }) => dtype === choice.dtype && obstacle === '');
   return { ...choice, memoryBytes: plan?.memoryBytes };
 }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ModelLoad } from '../../../client/index.ts';
-import { describeDeletion, describeLoad, describeMemory, describeStored } from './describe-load.ts';
+import {
+  describeDeletion,
+  describeLoad,
+  describeMemory,
+  describePicked,
+  describeStored,
+} from './describe-load.ts';
 
 const LOAD: ModelLoad = {
   id: 'a/b',
@@ -45,6 +51,14 @@ describe('a load', () => {
     );
     expect(describeMemory({ ...LOAD, memoryBytes: 812e6, dtype: 'fp32' })).toContain('in fp32, with one');
     expect(describeMemory({ ...LOAD, memoryBytes: 812e6, dtype: 'fp32' })).toContain('a smaller precision');
+  });
+
+  it('of picked files is described before it begins', () => {
+    const plan = { dtype: 'q8', isAuto: true, memoryBytes: 141e6, obstacle: '', isStored: true } as const;
+    const takes = 'It will take 141 MB of memory in q8, with one text of full length.';
+    expect(describePicked(plan)).toBe(`${takes} For less, choose a smaller precision.`);
+    expect(describePicked({ ...plan, dtype: 'q4' })).not.toContain('For less');
+    expect(describePicked({ ...plan, obstacle: 'fp16 needs a GPU.' })).toBe('fp16 needs a GPU.');
   });
 
   it('counts no bytes where there are steps', () => {

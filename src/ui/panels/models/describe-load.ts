@@ -1,4 +1,4 @@
-import type { ModelLoad, StoredModel } from '../../../client/index.ts';
+import type { ModelLoad, PrecisionPlan, StoredModel } from '../../../client/index.ts';
 import { formatBytes, formatCount, formatMegabytes, formatNumber } from '../../parts/format.ts';
 
 const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
@@ -28,8 +28,19 @@ export function describeLoad(load: ModelLoad): string {
 /** Empty until it is known. */
 export function describeMemory({ memoryBytes, dtype }: ModelLoad): string {
   if (memoryBytes === undefined || dtype === undefined) return '';
-  const takes = `It will take ${formatBytes(memoryBytes)} of memory in ${dtype}, with one text of full length.`;
+  const takes = describeNeed(memoryBytes, dtype);
   return dtype === 'q4' ? takes : `${takes} For less, cancel, choose a smaller precision, and load it again.`;
+}
+
+/** What picked files will take, or why they can't run. */
+export function describePicked({ dtype, memoryBytes, obstacle }: PrecisionPlan): string {
+  if (obstacle) return obstacle;
+  const takes = describeNeed(memoryBytes, dtype);
+  return dtype === 'q4' ? takes : `${takes} For less, choose a smaller precision.`;
+}
+
+function describeNeed(memoryBytes: number, dtype: string): string {
+  return `It will take ${formatBytes(memoryBytes)} of memory in ${dtype}, with one text of full length.`;
 }
 
 /** `fp32, 652.3 MB`, or the progress of a download. */

@@ -13,6 +13,7 @@ import { FoundModels } from './found-models.tsx';
 import { GgufFiles } from './gguf-files.tsx';
 import { LoadState } from './load-state.tsx';
 import './models-panel.css';
+import { PickedFiles } from './picked-files.tsx';
 import { StoredModels } from './stored-models.tsx';
 import { SuggestedModels } from './suggested-models.tsx';
 import { useGgufFiles } from './use-gguf-files.ts';
@@ -43,6 +44,8 @@ export function ModelsPanel() {
   const { start, refusal } = useLoadModel();
   /** Whether the last model is of files: what became of it stands beside their fields, at the other end of the panel. */
   const [isPicked, setIsPicked] = useState(false);
+  /** Files that wait to be loaded. */
+  const [picked, setPicked] = useState<readonly File[]>();
   const lists = useModelLists();
   const gguf = useGgufFiles();
   const search = useModelSearch();
@@ -114,13 +117,20 @@ export function ModelsPanel() {
         />
       </div>
       <div className="actions">
-        <FilePicker
-          label="Or a folder from your disk, picked or dropped:"
-          isFolder
-          onPick={(files) => void load(files)}
-        />
-        <FilePicker label="Or a GGUF file:" onPick={(files) => void load(files)} />
-        {isPicked && loadState}
+        <FilePicker label="Or a folder from your disk, picked or dropped:" isFolder onPick={setPicked} />
+        <FilePicker label="Or a GGUF file:" onPick={setPicked} />
+        {picked && (
+          <PickedFiles
+            files={picked}
+            choice={dtype}
+            onLoad={() => {
+              setPicked(undefined);
+              void load(picked);
+            }}
+            onCancel={() => setPicked(undefined)}
+          />
+        )}
+        {isPicked && !picked && loadState}
       </div>
     </Panel>
   );

@@ -1,7 +1,9 @@
 import { textOf } from '../../../batching/base/errors.ts';
 import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { isRecord } from '../../../platform/is-record.ts';
+import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { readJson, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 
 /** How the hidden states of a text's tokens become one vector. */
@@ -108,4 +110,10 @@ function readPrompts(given: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+}
+
+/** The deployment that a model serves, which is no encoder if `encoder` is left out. */
+export function deploymentOf(encoder: Pick<EncoderConfig, 'task'> | undefined): string {
+  if (!encoder) return TEXT_GENERATOR;
+  return encoder.task === 'embed' ? EMBEDDER : RERANKER;
 }

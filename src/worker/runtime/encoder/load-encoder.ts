@@ -1,5 +1,4 @@
-import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
-import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
+import { deploymentOf, type EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import { countParameters } from '../../models/program/model-config.ts';
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts';
 import { describeBackend, type DeviceChoice } from '../device-choice.ts';
@@ -21,7 +20,7 @@ export async function loadEncoder(
   const { program, config } = packed.model;
   const { crossover } = backend;
   const encoderInfo = {
-    deployment: encoder.task === 'embed' ? EMBEDDER : RERANKER,
+    deployment: deploymentOf(encoder),
     id,
     numParameters: countParameters(program.weights),
     maxTokens: encoder.maxTokens,

@@ -1,4 +1,5 @@
 import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 
 const EXAMPLES: ReadonlyMap<string, string> = new Map([
   [EMBEDDER, 'sentence-transformers/all-MiniLM-L6-v2'],
@@ -8,4 +9,13 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
 /** A model of the hub that a deployment would serve. */
 export function exampleFor(deployment: string): string {
   return EXAMPLES.get(deployment) ?? 'HuggingFaceTB/SmolLM2-135M-Instruct';
+}
+
+/** @throws UnsupportedModelError for a model that serves another deployment than the one asked for. */
+export function checkServes(id: string, serves: string, asked: string | undefined): void {
+  if (asked === undefined || asked === serves) return;
+  throw UnsupportedModelError.of(
+    `${id} is a model for the ${serves}, not for the ${asked}`,
+    exampleFor(asked),
+  );
 }

@@ -10,7 +10,7 @@ import { suggestModels } from '../../models/hub/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
-import { NoModelError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { NoModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
 import type { ClientId } from '../../../protocol/ids.ts';
@@ -24,7 +24,7 @@ import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkDevice } from './check-device.ts';
 import { checkGpu } from './check-gpu.ts';
-import { exampleFor } from './example-models.ts';
+import { checkServes } from './example-models.ts';
 import { EncoderModels } from './encoder-models.ts';
 import { FirstModel, idOf, type ModelOptions, type ServedModel } from './first-model.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
@@ -74,9 +74,9 @@ export class ModelSwitch {
       return ejecting;
     },
     'restore-model': ({ clientId }) => this.#endTemporary(clientId),
-    'plan-model': async ({ source }) => {
+    'plan-model': async (request) => {
       const { planPrecisions } = await importPart(() => import('./plan-precisions.ts'));
-      return planPrecisions(source, await this.#device.limits(), await this.#store);
+      return planPrecisions(request, await this.#device.limits(), await this.#store);
     },
     'list-models': async () =>
       (await (await this.#store).list()).map((stored) => ({
@@ -314,13 +314,11 @@ export class ModelSwitch {
     const chosen = 'chosen' in request ? request.chosen : await this.#choose(job, request, device);
     // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() => loadModel(chosen, device, job.report));
-    const serves = 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR;
-    if (deployment !== undefined && deployment !== serves) {
+    try {
+      checkServes(job.id, 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR, deployment);
+    } catch (error) {
       await model.backend.release();
-      throw UnsupportedModelError.of(
-        `${job.id} is a model for the ${serves}, not for the ${deployment}`,
-        exampleFor(deployment),
-      );
+      throw error;
     }
     if ('encoder' in model) return { model, chosen };
     await checkGpu(model, device, this.#store, job.report);

@@ -29,7 +29,7 @@ function plan(folders: readonly Partial<ModelFolder>[] = [], lists: StoredModel[
     list: () => Promise.resolve(lists.shift() ?? []),
     delete: async (key: string) => void deleted.push(key),
   } as unknown as ModelStore;
-  return { plans: planPrecisions(SOURCE, WASM, store), deleted };
+  return { plans: planPrecisions({ source: SOURCE, deployment: 'text-generator' }, WASM, store), deleted };
 }
 
 it('fewer bits take less memory, and a precision that the device lacks is refused by its name', async () => {
@@ -43,6 +43,7 @@ it('fewer bits take less memory, and a precision that the device lacks is refuse
   expect(bytes).toEqual(bytes.toSorted((one, other) => other - one));
   expect(bytes.at(-1)).toBeGreaterThan(0);
   expect([...plans.values()].filter(({ isStored }) => isStored)).toEqual([]);
+  expect([...plans.values()].filter(({ isAuto }) => isAuto).map(({ dtype }) => dtype)).toEqual(['fp32']);
 });
 
 it('a stored model is read from this device, and its own precision needs no network', async () => {
@@ -57,12 +58,12 @@ it('a stored model is read from this device, and its own precision needs no netw
   expect(plans.filter(({ isStored }) => isStored).map(({ dtype }) => dtype)).toEqual(['q8']);
 });
 
-it('an encoder is refused', async () => {
+it('an encoder is refused where texts are wanted', async () => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plan only asks whether there is one
-  hub.model = { ...MODEL, encoder: { pooling: 'mean' } } as unknown as Model;
+  hub.model = { ...MODEL, encoder: { task: 'embed' } } as unknown as Model;
   await expect(plan().plans).rejects.toMatchObject({
     code: 'UNSUPPORTED_MODEL',
-    message: expect.stringContaining('a/tiny makes vectors of texts or ranks them, not texts'),
+    message: expect.stringContaining('a/tiny is a model for the embedder, not for the text-generator'),
   });
 });
 

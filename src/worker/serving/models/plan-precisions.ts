@@ -1,8 +1,4 @@
-import {
-  ModelTooLargeError,
-  UnsupportedDtypeError,
-  UnsupportedModelError,
-} from '../../../protocol/errors/model.ts';
+import { ModelTooLargeError, UnsupportedDtypeError } from '../../../protocol/errors/model.ts';
 import {
   DTYPES,
   isFetched,
@@ -11,19 +7,21 @@ import {
   type PrecisionPlan,
 } from '../../../protocol/models.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
-import { planModel } from '../../models/checkpoint/model-plan.ts';
+import { chooseDtype, planModel } from '../../models/checkpoint/model-plan.ts';
+import { deploymentOf } from '../../models/encoder/encoder-config.ts';
 import type { Model } from '../../models/family.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { describeModel } from './describe-model.ts';
+import { checkServes } from './example-models.ts';
 import { findStored, findStoredInAny } from './obtain-model.ts';
 
 /**
- * Says what a model that generates takes in each precision. Its weights are not fetched.
+ * Says what a model takes in each precision. Its weights are not fetched.
  *
- * @throws UnsupportedModelError for an encoder, and what `load-model` throws where the model can't be read.
+ * @throws What `load-model` throws where the model can't be read or serves another deployment.
  */
 export async function planPrecisions(
-  source: ModelSource,
+  { source, deployment }: { readonly source: ModelSource; readonly deployment?: string | undefined },
   device: DeviceLimits,
   store: ModelStore,
 ): Promise<readonly PrecisionPlan[]> {
@@ -31,11 +29,12 @@ export async function planPrecisions(
   const model = await leavingNothing(store, source, () =>
     describeModel(source, stored, store, new AbortController().signal),
   );
-  if (model.encoder)
-    throw UnsupportedModelError.of(`${modelNameOf(source)} makes vectors of texts or ranks them, not texts`);
+  checkServes(modelNameOf(source), deploymentOf(model.encoder), deployment);
+  const auto = chooseDtype(model, 'auto', device).plan.layout.dtype;
   return Promise.all(
     DTYPES.map(async (dtype) => ({
       dtype,
+      isAuto: dtype === auto,
       ...planOf(model, dtype, device),
       isStored: isFetched(source) || (await findStored(source, dtype, device, store)) !== undefined,
     })),
