@@ -51,7 +51,7 @@ export function describeFaster(shortMs: number, longMs: number): string {
 
 /** `1.1M` */
 export function formatCompact(count: number): string {
-  return COMPACT.format(count);
+  return COMPACT.format(Math.round(count));
 }
 
 export function formatParameters(numParameters: number): string {

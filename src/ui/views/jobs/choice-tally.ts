@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
-import type { Job, JobRow } from '../../../client/index.ts';
+import type { Job, JobInfo, JobRow } from '../../../client/index.ts';
 
 /** As many as one call may read. */
 const ROWS_PER_READ = 1000;
@@ -20,21 +20,24 @@ export interface ChoicesView {
   readonly shares: readonly ChoiceShare[];
 }
 
-/** Counts the answers of a job that are choices, each row once: in file order, as far as rows are done without a gap. */
+interface TalliedJob extends Pick<Job, 'rows' | 'subscribe'> {
+  readonly info: Pick<JobInfo, 'counts'>;
+}
+
+/** Counts the answers of a job that are choices, each row once. Rows are done in another order than the file's. */
 export class ChoiceTally {
   readonly store: StoreApi<ChoicesView>;
-  readonly #job: Pick<Job, 'rows' | 'subscribe'>;
-  /** Whether rows that are not done are passed over. */
-  readonly #skipsGaps: boolean;
+  readonly #job: TalliedJob;
+  /** All rows before it are counted. */
   #from = 0;
+  /** Counted rows behind it. */
+  readonly #ahead = new Set<number>();
   #isReading = false;
   #isStale = false;
   #isOpen = false;
 
-  /** @param skipsGaps For a job that has ended before all its rows. */
-  constructor(job: Pick<Job, 'rows' | 'subscribe'>, choices: readonly string[], skipsGaps: boolean) {
+  constructor(job: TalliedJob, choices: readonly string[]) {
     this.#job = job;
-    this.#skipsGaps = skipsGaps;
     const shares = choices.map((choice) => ({ choice, numRows: 0, confidence: 0 }));
     this.store = createStore<ChoicesView>(() => ({ numRows: 0, shares }));
   }
@@ -66,14 +69,18 @@ export class ChoiceTally {
     }
   }
 
+  /** Reads as far as rows are done that aren't counted. */
   async #readOn(): Promise<void> {
-    for (let from: number | undefined = this.#from; from !== undefined && this.#isOpen;) {
+    const { finished, failed } = this.#job.info.counts;
+    let numLeft = finished + failed - this.#from - this.#ahead.size;
+    for (let from: number | undefined = this.#from; from !== undefined && numLeft > 0 && this.#isOpen;) {
       const page = await this.#job.rows({ from, limit: ROWS_PER_READ });
-      const gap = this.#skipsGaps ? -1 : page.rows.findIndex(({ result }) => !result);
-      const rows = gap === -1 ? page.rows : page.rows.slice(0, gap);
-      this.store.setState((view) => withRows(view, rows));
-      this.#from = (rows.at(-1)?.index ?? this.#from - 1) + 1;
-      from = gap === -1 ? page.next : undefined;
+      const fresh = page.rows.filter(({ index, result }) => result && !this.#ahead.has(index));
+      this.store.setState((view) => withRows(view, fresh));
+      for (const { index } of fresh) this.#ahead.add(index);
+      while (this.#ahead.delete(this.#from)) this.#from += 1;
+      numLeft -= fresh.length;
+      from = page.next;
     }
   }
 }

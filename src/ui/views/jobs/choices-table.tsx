@@ -11,30 +11,26 @@ import type { JobView } from './use-jobs.ts';
 
 /** How often each choice was the answer; nothing for a job of other answers. */
 export function ChoicesTable({ view }: { readonly view: JobView }) {
-  const { state, numRetries, options } = view.info;
+  const { numRetries, options } = view.info;
   const choices = choicesOf(options['responseFormat']);
-  const skipsGaps = state === 'cancelled';
   // Rows that run again are counted anew.
-  return choices && <Shares key={`${numRetries} ${skipsGaps}`} {...{ view, choices, skipsGaps }} />;
+  return choices && <Shares key={numRetries} {...{ view, choices }} />;
 }
 
 interface SharesProps {
   readonly view: JobView;
   readonly choices: readonly string[];
-  readonly skipsGaps: boolean;
 }
 
-function Shares({ view: { job, info }, choices, skipsGaps }: SharesProps) {
-  const { counts } = info;
-  const [tally] = useState(() => new ChoiceTally(job, choices, skipsGaps));
+function Shares({ view: { job, info }, choices }: SharesProps) {
+  const [tally] = useState(() => new ChoiceTally(job, choices));
   useEffect(() => tally.follow(), [tally]);
   const { numRows, shares } = useStore(tally.store);
   const hasConfidence = info.options['logprobs'] !== undefined;
-  const which = numRows < counts.finished ? 'first ' : '';
   return (
     <Disclosure
       title="Choices"
-      note={`of the ${which}${formatCount(numRows)} ${numRows === 1 ? 'answer' : 'answers'}`}
+      note={`of ${formatCount(numRows)} ${numRows === 1 ? 'answer' : 'answers'}`}
       startsOpen
     >
       <ScrollBox label="How often each choice was the answer" className="choice-counts preview-rows">

@@ -1,5 +1,5 @@
 import type { JobInfo } from '../../../client/index.ts';
-import { formatCompact, formatCount, formatNumber } from '../../parts/format.ts';
+import { formatCompact, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 
 const STATES: Readonly<Record<JobInfo['state'], string>> = {
   queued: 'Waits for the job before it',
@@ -40,7 +40,7 @@ export function describeSpeed({ progress }: Pick<JobInfo, 'progress'>): string |
   );
 }
 
-/** `34 s · 5.88 rows/s · 12,300 tokens read, 5,400 written`; undefined before the first row is done. */
+/** `2 min 34 s · 3.24 rows/s · 12,300 tokens read, 5,400 written`; undefined before the first row is done. */
 export function describeTotals({ totals, counts }: Pick<JobInfo, 'totals' | 'counts'>): string | undefined {
   if (!totals) return undefined;
   const { durationMs, numRows, numPromptTokens, numOutputTokens } = totals;
@@ -48,7 +48,7 @@ export function describeTotals({ totals, counts }: Pick<JobInfo, 'totals' | 'cou
   const most = numRows < counts.finished + counts.failed ? 'at least ' : '';
   const written = numOutputTokens > 0 ? `, ${formatCount(numOutputTokens)} written` : '';
   return [
-    `${most}${formatLeft(durationMs)}`,
+    `${most}${formatTook(durationMs)}`,
     `${formatNumber((numRows * 1000) / durationMs)} rows/s`,
     `${formatCount(numPromptTokens)} tokens read${written}`,
   ].join(' · ');
@@ -77,6 +77,15 @@ export function describeEstimate(tried: TriedRows, numRows: number, numTogether:
     formatCompact(perRow * numTokens),
   );
   return `Estimate for ${formatCount(numRows)} rows: ${time}, about ${read} tokens read and ${written} written.`;
+}
+
+/** Exact enough for the rate beside it. */
+function formatTook(durationMs: number): string {
+  const seconds = Math.round(durationMs / 1000);
+  if (seconds < 100) return formatSeconds(durationMs);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 100) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** In the unit that a person plans with: seconds, minutes, hours. */

@@ -14,7 +14,7 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
   const form = useJobForm();
   const file = useFormView((view) => view.file);
   const rows = useFormView(describeRows);
-  const error = useFormView((view) => view.fileError);
+  const error = useFormView((view) => view.fileError ?? view.rowError);
   const inputRef = useRef<HTMLInputElement>(null);
   const choose = (chosen: File | undefined): void => {
     if (!chosen) return;
@@ -62,8 +62,9 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
   );
 }
 
-function describeRows({ numRows, isCounting }: JobFormView): string {
-  return `${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}${isCounting ? ' so far' : ''}`;
+function describeRows({ numRows, numUnreadable, isCounting }: JobFormView): string {
+  const unreadable = numUnreadable > 0 ? ` (${formatCount(numUnreadable)} can’t be read)` : '';
+  return `${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}${isCounting ? ' so far' : ''}${unreadable}`;
 }
 
 /** Takes a file that is dropped anywhere on the page. Returns whether one is above it. */

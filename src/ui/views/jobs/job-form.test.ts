@@ -178,6 +178,7 @@ describe('a job', () => {
 
   it('marks rows that can’t be read by having none of their columns', async () => {
     await form.choose(fileOf('a.jsonl', '{"a":\n{"a":{"b":[1]},"c":null,"d":2}\n[]'));
+    expect(view()).toMatchObject({ numRows: 3, numUnreadable: 2, rowError: { code: 'INVALID_JSON' } });
     await form.run();
     expect(client.rows).toEqual([
       { a: { b: [1] }, c: null, d: 2 },

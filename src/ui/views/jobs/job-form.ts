@@ -23,13 +23,17 @@ import { writeShape } from '../../state/typed-shape.ts';
 import type { OpenedFile } from './files/open-file.ts';
 import { MAX_NEW_TOKENS } from './job-options.ts';
 import { textColumnOf, type ReadyTemplate } from './ready-templates.ts';
-import type { FileRow } from './files/file-row.ts';
+import { UNREADABLE, type FileRow } from './files/file-row.ts';
 
 export interface JobFormView {
   readonly file?: OpenedFile | undefined;
   /** Rows that are counted so far. */
   readonly numRows: number;
   readonly isCounting: boolean;
+  /** Those of them that can't be read. */
+  readonly numUnreadable: number;
+  /** Why the first of those can't. */
+  readonly rowError?: WireError | undefined;
   readonly fileError?: WireError | undefined;
   readonly task: 'generate' | 'embed';
   readonly template: string;
@@ -61,6 +65,7 @@ export class JobForm implements OptionsForm {
     this.store = createStore<JobFormView>(() => ({
       numRows: 0,
       isCounting: false,
+      numUnreadable: 0,
       task: 'generate',
       template: template ?? '',
       system,
@@ -98,6 +103,8 @@ export class JobForm implements OptionsForm {
         file: opened,
         numRows: 0,
         isCounting: true,
+        numUnreadable: 0,
+        rowError: undefined,
         fileError: undefined,
         error: undefined,
         template: isReplaced ? `{{${textColumnOf(opened.head)}}}` : template,
@@ -112,16 +119,21 @@ export class JobForm implements OptionsForm {
   /** Rows that can’t be read are rows, too. A piece of the file is read at a time, so the page goes on meanwhile. */
   async #count(file: OpenedFile): Promise<void> {
     const isShown = (): boolean => this.store.getState().file === file;
-    let numRows = 0;
+    let [numRows, numUnreadable] = [0, 0];
+    let rowError: WireError | undefined;
     let shownAtMs = performance.now();
-    for await (const _ of file.rows()) {
+    for await (const row of file.rows()) {
       numRows += 1;
+      if ('error' in row) {
+        numUnreadable += 1;
+        rowError ??= row.error;
+      }
       if (performance.now() - shownAtMs < COUNT_INTERVAL_MS) continue;
       if (!isShown()) return;
       shownAtMs = performance.now();
-      this.store.setState({ numRows });
+      this.store.setState({ numRows, numUnreadable, rowError });
     }
-    if (isShown()) this.store.setState({ numRows, isCounting: false });
+    if (isShown()) this.store.setState({ numRows, numUnreadable, rowError, isCounting: false });
   }
 
   take({ system, templateFor, shape }: ReadyTemplate): void {
@@ -218,7 +230,7 @@ export async function* toRecords(rows: AsyncIterable<FileRow>): AsyncGenerator<s
 
 /** The name of the column names the line, because the job's error has the name alone. */
 function unreadable({ line, error }: Extract<FileRow, { error: WireError }>): string {
-  return writeCells([[`unreadable, line ${line}`, JSON.stringify(error.message)]]);
+  return writeCells([[`${UNREADABLE}${line}`, JSON.stringify(error.message)]]);
 }
 
 /** The lines of a batch. The job checks each, and marks those of another shape. */

@@ -30,7 +30,7 @@ export function JobList({ jobs, shownId, onShow }: JobListProps) {
                 {name}
               </Button>
               <span className="note">
-                {describeJob(info, isNext)}, {TIME.format(new Date(createdAt))}
+                {describeJob(info, isNext)}, begun {TIME.format(new Date(createdAt))}
               </span>
               <progress
                 aria-label={`Rows of ${name} that are done`}

@@ -38,6 +38,15 @@ describe('the columns of a job', () => {
     expect(cellsOf(job, rowWith({ unreadable: 'x' }))).toEqual({ id: '', text: '', Answer: '' });
   });
 
+  it('give the file’s fault of a row that can’t be read, not what the job made of it', () => {
+    const error = { code: 'JOB_COLUMN_MISSING', message: 'The template names {{text}}.' };
+    const row = rowWith({ 'unreadable, line 8': 'The quotes in line 8 don’t match.' }, { error });
+    expect(cellsOf(job, row)).toMatchObject({ Answer: 'The quotes in line 8 don’t match.' });
+    expect(cellsOf(job, rowWith({ id: '1' }, { error }))).toMatchObject({
+      Answer: 'The template names {{text}}. JOB_COLUMN_MISSING',
+    });
+  });
+
   it('are the properties of a schema, empty where the answer was cut off', () => {
     const info = { ...job, options: { responseFormat: { type: 'json_schema', schema } } };
     expect(cellsOf(info, rowOf('{"product":"kettle","problem":null}'))).toMatchObject({
@@ -108,6 +117,9 @@ describe('the line of a job', () => {
     expect(describeTotals({ counts, totals: { ...totals, numRows: 100, numOutputTokens: 0 } })).toBe(
       'at least 34 s · 2.94 rows/s · 12,300 tokens read',
     );
+    const took = (durationMs: number): unknown =>
+      describeTotals({ counts, totals: { ...totals, durationMs } })?.split(' · ', 1)[0];
+    expect([1140, 154_300, 7_260_000].map(took)).toEqual(['1.1 s', '2 min 34 s', '2 h 1 min']);
   });
 
   it('tells what all rows may take, by the first ones: between as many at a time, and as many at a time as there is room for', () => {

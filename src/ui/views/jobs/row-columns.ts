@@ -1,4 +1,5 @@
 import { readCells, textOfCell, type JobCells, type JobInfo, type JobRow } from '../../../client/index.ts';
+import { UNREADABLE } from './files/file-row.ts';
 import { isRecord } from './files/is-record.ts';
 
 const PROBABILITY = 'Probability';
@@ -58,10 +59,17 @@ export function widthsOf(columns: readonly RowColumn[], rows: readonly JobRow[])
   });
 }
 
+/** Why a row of the file couldn't be read; undefined for one that could. */
+export function unreadableReason({ json }: JobRow): string | undefined {
+  const [[column = '', cell] = []] = cellsOf(json);
+  return column.startsWith(UNREADABLE) ? toText(cell) : undefined;
+}
+
 /** The row's answer, or why it has none. */
-export function answerOf({ result }: JobRow): string {
+export function answerOf(row: JobRow): string {
+  const { result } = row;
   if (!result) return '';
-  if (result.error) return `${result.error.message} ${result.error.code}`;
+  if (result.error) return unreadableReason(row) ?? `${result.error.message} ${result.error.code}`;
   if (!result.embedding) return result.text ?? '';
   const start = result.embedding.slice(0, 4).map((value) => value.toFixed(3));
   return `${result.embedding.length} numbers: ${start.join(', ')}, …`;

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { useAttempt } from '../../parts/use-attempt.ts';
-import { answerOf } from './row-columns.ts';
+import { answerOf, unreadableReason } from './row-columns.ts';
 
 /** A text of megabytes would block the page. */
 const MAX_LENGTH = 20_000;
@@ -19,6 +19,7 @@ interface RowDetailsProps {
 /** All of a row. */
 export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
   const { index, json, result } = row;
+  const isUnreadable = unreadableReason(row) !== undefined;
   const { refusal, attempt } = useAttempt();
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => titleRef.current?.focus(), []);
@@ -28,7 +29,7 @@ export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
         <h3 id="row-title" ref={titleRef} tabIndex={-1}>
           Row {formatCount(index + 1)}
         </h3>
-        {result && (
+        {result && !isUnreadable && (
           <Button
             variant="small"
             title="With another seed. The answer it has is gone at once."
@@ -53,7 +54,7 @@ export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
           />
         )}
       </dl>
-      {result?.error && <ErrorLine error={result.error} />}
+      {result?.error && !isUnreadable && <ErrorLine error={result.error} />}
       {!result && <p className="note">Not done yet.</p>}
     </section>
   );
