@@ -93,7 +93,7 @@ export function namingInput<Result>(place: number | undefined, read: () => Resul
 }
 
 /** The place of the input that an error is about, if one was named, and its message without it. */
-export function inputOf({ message }: Error) {
+export function inputOf({ message }: Pick<Error, 'message'>) {
   const [prefix = '', place] = INPUT.exec(message) ?? [];
   return { place, message: message.slice(prefix.length) };
 }

@@ -92,7 +92,7 @@ it('has a text with its sender, its tokens, its times and its end, and nothing o
 it('has the HTTP client of a request, and the error of one that failed with the tokens until then', () => {
   const { log, end } = createLog();
   const { tab: _, ...http } = TEXT;
-  const error = { code: 'MODEL_RUN_FAILED', message: 'why', remedy: 'other field' };
+  const error = { code: 'MODEL_RUN_FAILED', message: '`inputs[0]`: why', remedy: 'other field' };
   const failed: RequestUpdate = { type: 'failed', requestId: TEXT.requestId, error };
   log.recordEnd(failed, {
     activity: { ...http, isHttp: true, numOutputTokens: 3 },

@@ -2,6 +2,7 @@ import { isRecord } from '../../platform/is-record.ts';
 import { EMBEDDER, RERANKER } from '../../protocol/embedding.ts';
 import type { Caller, RequestActivity, RequestUpdate } from '../../protocol/requests.ts';
 import type { StepRecord, TabserveStats } from '../../protocol/stats.ts';
+import { inputOf } from '../../protocol/wire-errors.ts';
 import type { LoggedRequest, LogSlice, WorkerLog } from '../../protocol/worker-log.ts';
 
 /** Requests to keep. */
@@ -138,8 +139,9 @@ type Outcome = Omit<LoggedRequest, 'number' | 'endedAtMs' | 'tab' | 'caller' | '
 
 function outcomeOf(update: RequestUpdate, deployment: string): Outcome {
   if (update.type === 'failed') {
-    const { code, message } = update.error;
-    return { error: { code, message } };
+    const { error } = update;
+    // An entry is one request, so its place among others says nothing.
+    return { error: { code: error.code, message: inputOf(error).message } };
   }
   if (update.type === 'finished') {
     const { usage, timings, finishReason } = update.result;

@@ -32,7 +32,7 @@ const formatPercent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const LINES: readonly HourLine[] = [
   {
-    title: 'Tokens/s',
+    title: 'Tokens/s, means of 10 s',
     color: '--series-decode',
     format: (value) => (value === 0 ? '0' : formatNumber(value)),
     read: ({ numOutputTokens, durationMs }) => (numOutputTokens * 1000) / durationMs,
