@@ -101,6 +101,7 @@ function TemplateField() {
   const template = useFormView((view) => view.template);
   const columns = useFormView(({ file }) => file?.columns);
   const missing = columns && missingColumn(template, columns);
+  const needed = columns ? [] : columnsIn(template);
   const insert = (column: string): void => {
     const area = areaRef.current;
     if (!area) return;
@@ -113,7 +114,7 @@ function TemplateField() {
       <TextAreaField
         ref={areaRef}
         label="Prompt for each row"
-        hint="{{column}} stands for the row’s text."
+        hint={`{{column}} stands for the row’s text.${needed.length > 0 ? ` Choose a file that has ${needed.map((name) => `“${name}”`).join(', ')}.` : ''}`}
         error={missing === undefined ? undefined : `The file has no column “${missing}”.`}
         rows={5}
         value={template}
@@ -131,6 +132,18 @@ function TemplateField() {
       )}
     </div>
   );
+}
+
+/** The columns that a template names. */
+function columnsIn(template: string): readonly string[] {
+  const columns: string[] = [];
+  for (
+    let next = missingColumn(template, columns);
+    next !== undefined;
+    next = missingColumn(template, columns)
+  )
+    columns.push(next);
+  return columns;
 }
 
 function GenerationFields() {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 
 import { readCells, textOfCell, type JobRow } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
@@ -22,9 +22,19 @@ export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
   const isUnreadable = unreadableReason(row) !== undefined;
   const { refusal, attempt } = useAttempt();
   const titleRef = useRef<HTMLHeadingElement>(null);
-  useEffect(() => titleRef.current?.focus(), []);
+  const placeRef = useRef<HTMLElement>(null);
+  const close = useEffectEvent(onClose);
+  useEffect(() => {
+    titleRef.current?.focus();
+    const listening = new AbortController();
+    const onKey = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape') close();
+    };
+    placeRef.current?.addEventListener('keydown', onKey, { signal: listening.signal });
+    return () => listening.abort();
+  }, []);
   return (
-    <section className="row-details" aria-labelledby="row-title">
+    <section className="row-details" ref={placeRef} aria-labelledby="row-title">
       <div className="panel-head">
         <h3 id="row-title" ref={titleRef} tabIndex={-1}>
           Row {formatCount(index + 1)}

@@ -107,7 +107,10 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
           key={chosen.index}
           row={rows.find(({ index }) => index === chosen.index) ?? chosen}
           onRerun={() => job.rerun(chosen.index)}
-          onClose={() => choose(undefined)}
+          onClose={() => {
+            choose(undefined);
+            boxRef.current?.focus();
+          }}
         />
       )}
     </>
