@@ -121,6 +121,7 @@ export class StatsReporter {
         this.#totals.prefixCacheHits += event.numReusedTokens;
         break;
       case 'prompt-scored':
+      case 'token-scored':
         break;
       case 'token':
         if (event.ttftMs !== undefined) this.#ttft.record(event.ttftMs);

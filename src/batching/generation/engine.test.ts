@@ -1150,7 +1150,7 @@ describe('event types', () => {
     expect(event?.finishReason).toBe('abort');
     expect(event?.error).toBeInstanceOf(RequestCancelledError);
     expectTypeOf<RequestEvent['type']>().toEqualTypeOf<
-      'started' | 'prompt-scored' | 'token' | 'finished' | 'failed'
+      'started' | 'prompt-scored' | 'token' | 'token-scored' | 'finished' | 'failed'
     >();
   });
 });

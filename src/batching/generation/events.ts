@@ -48,6 +48,13 @@ export interface TokenEvent {
   readonly itlMs?: number;
 }
 
+/** One token of a request whose tokens are given. */
+export interface TokenScoredEvent {
+  readonly type: 'token-scored';
+  readonly requestId: RequestId;
+  readonly logprobs: TokenLogprobs;
+}
+
 export interface FinishedEvent {
   readonly type: 'finished';
   readonly requestId: RequestId;
@@ -71,8 +78,17 @@ export interface FailedEvent {
   readonly error: Error;
 }
 
-/** Events of an accepted request, in order: started, prompt-scored, token…, then exactly one end. `failed` may come first. */
-export type RequestEvent = StartedEvent | PromptScoredEvent | TokenEvent | FinishedEvent | FailedEvent;
+/**
+ * Events of an accepted request, in order: started, prompt-scored, token… or token-scored…, then exactly one end. `failed` may come
+ * first.
+ */
+export type RequestEvent =
+  | StartedEvent
+  | PromptScoredEvent
+  | TokenEvent
+  | TokenScoredEvent
+  | FinishedEvent
+  | FailedEvent;
 
 /**
  * Why a step holds no more sequences. The first that applies, in this order:

@@ -155,26 +155,3 @@ describe('a request for no token', () => {
     expect(() => submit('a', request)).toThrow(InvalidOptionError);
   });
 });
-
-it('scores the end of a prompt behind K/V that another sequence has', async () => {
-  const { submit, listener, steps, runner } = createEngine({ policy: { prefixCaching: true } });
-  const promptTokenIds = Array.from({ length: 40 }, (_, index) => 100 + index);
-  submit('a', { promptTokenIds, maxNewTokens: 2 });
-  await settle();
-  submit('b', {
-    promptTokenIds: [...promptTokenIds, 7, 8],
-    maxNewTokens: 0,
-    promptLogprobs: 0,
-    scoredFrom: 40,
-  });
-  await settle();
-  expect(steps().filter((step) => step.includes('b '))).toEqual([
-    expect.stringMatching(/^prefill b 39\+3 .* of 0/),
-  ]);
-  const [scored] = listener.of('prompt-scored');
-  expect(scored?.logprobs.map(({ tokenId }) => tokenId)).toEqual([...promptTokenIds, 7, 8]);
-  expect(scored?.logprobs.map(({ logprob }) => logprob !== null)).toEqual(
-    Array.from({ length: 42 }, (_, index) => index >= 40),
-  );
-  expect(runner.violations).toEqual([]);
-});

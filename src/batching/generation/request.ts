@@ -48,6 +48,8 @@ export interface GenerationRequest
   readonly turn?: readonly string[];
   /** See `TurnOwner`. While others wait, it is interrupted. It goes on later, from its tokens. */
   readonly isBackground?: boolean;
+  /** See `Queued`. */
+  readonly isNext?: boolean;
   /** At least one id, and fewer than the context length. With `maxNewTokens` 0, the prompt may fill the context. */
   readonly promptTokenIds: readonly number[];
   /**
@@ -56,8 +58,8 @@ export interface GenerationRequest
    */
   readonly resumedTokenIds?: readonly number[];
   readonly constraint?: TokenConstraint;
-  /** With `promptLogprobs`: the first prompt token to score, if the K/V of those before may be copied. Theirs are then null. */
-  readonly scoredFrom?: number;
+  /** The constraint gives each token, and only its logprob is wanted: tokens are reported as `token-scored`, and are no output. */
+  readonly isScore?: boolean;
   readonly sampling: SamplingParams;
 }
 

@@ -73,6 +73,10 @@ export class Sequence {
     return this.request.turn ?? [];
   }
 
+  get isNext(): boolean {
+    return this.request.isNext ?? false;
+  }
+
   get isBackground(): boolean {
     return this.request.isBackground ?? false;
   }
@@ -128,8 +132,7 @@ export class Sequence {
 
   /** Tokens whose K/V it may take over. The last one is always computed: the next one is sampled from its logits. */
   get maxReusedTokens(): number {
-    const { scoredFrom = 1 } = this.request;
-    return this.isPrefilledAlone ? scoredFrom - 1 : this.numPrefillTokens - 1;
+    return this.isPrefilledAlone ? 0 : this.numPrefillTokens - 1;
   }
 
   /** Whether its prompt is computed and no token was asked for. */

@@ -41,7 +41,7 @@ export function stepEventOf(
   };
 }
 
-/** The events of one request in a step: started, prompt-scored, token, then finished or failed. */
+/** The events of one request in a step: started, prompt-scored, token or token-scored, then finished or failed. */
 function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEvent[] {
   const { sequence, isStart, tokens, promptLogprobs } = progress;
   const { id: requestId, finishReason, error } = sequence;
@@ -55,6 +55,10 @@ function requestEventsOf(progress: Progress, nowMs: number): readonly RequestEve
   }
   if (promptLogprobs) events.push({ type: 'prompt-scored', requestId, logprobs: promptLogprobs });
   for (const [index, { tokenId, logprobs }] of tokens.entries()) {
+    if (sequence.request.isScore) {
+      if (logprobs) events.push({ type: 'token-scored', requestId, logprobs });
+      continue;
+    }
     const latency = index === 0 ? latencyOf(progress) : { itlMs: 0 };
     events.push({ type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency });
   }

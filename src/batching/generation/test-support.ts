@@ -41,7 +41,7 @@ export interface RequestOverrides {
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
   readonly promptLogprobs?: number;
-  readonly scoredFrom?: number;
+  readonly isScore?: boolean;
   readonly ignoreEos?: boolean;
   readonly stopTokenIds?: readonly number[];
   readonly includeStopStrInOutput?: boolean;
@@ -502,6 +502,8 @@ function describeEvent(event: RequestEvent): string {
       return `${id} started`;
     case 'prompt-scored':
       return `${id} scored ${event.logprobs.length}`;
+    case 'token-scored':
+      return `${id} token scored`;
     case 'token':
       return `${id} token`;
     case 'finished':

@@ -6,6 +6,7 @@ import type {
   StartedEvent,
   StepEvent,
   TokenEvent,
+  TokenScoredEvent,
 } from '../generation/events.ts';
 import type { KvUsage } from '../generation/kv-planner.ts';
 import type { MetricsRegistry } from './registry.ts';
@@ -26,6 +27,7 @@ export const NO_GAUGES: EngineGauges = {
 export type MeasuredEvent =
   | Omit<StartedEvent, 'requestId'>
   | Pick<PromptScoredEvent, 'type'>
+  | Pick<TokenScoredEvent, 'type'>
   | Pick<TokenEvent, 'type' | 'ttftMs' | 'itlMs'>
   | Pick<FinishedEvent, 'type' | 'finishReason' | 'timings'>
   | Pick<FailedEvent, 'type' | 'finishReason'>;
@@ -88,7 +90,7 @@ function record(event: MeasuredEvent, metrics: Metrics): void {
     metrics.generationTokens(1);
     if (event.ttftMs !== undefined) metrics.ttft(event.ttftMs);
     if (event.itlMs !== undefined) metrics.itl(event.itlMs);
-  } else if (event.type !== 'prompt-scored') {
+  } else if (event.type !== 'prompt-scored' && event.type !== 'token-scored') {
     metrics.ended.inc({ finished_reason: event.finishReason });
     if (event.type === 'finished') recordTimings(event.timings, metrics);
   }

@@ -56,6 +56,16 @@ describe('RequestQueue', () => {
     expect([queue.take()?.id, queue.take()?.id, queue.take()?.id]).toEqual(['b1', 'c1', 'a2']);
   });
 
+  it('serves the rest of what has begun before the others of its priority, the background last', () => {
+    const { queue, add, takeAll } = createQueue('a1', 'b1', 'c1:-1');
+    const background = { clientId: clientId('j'), isBackground: true };
+    queue.add({ id: requestId('j1'), ...background });
+    queue.add({ id: requestId('j2'), ...background, isNext: true });
+    queue.add({ id: requestId('b2'), clientId: clientId('b'), isNext: true });
+    add('d1');
+    expect(takeAll()).toEqual(['c1:-1', 'b2', 'a1', 'b1', 'd1', 'j2', 'j1']);
+  });
+
   it('serves a lower priority first, whoever came first; none is 0', () => {
     const { takeAll } = createQueue('a1:5', 'b1', 'a2:-3', 'a3:0', 'b2:-3', 'c1:5');
     expect(takeAll()).toEqual(['a2:-3', 'b2:-3', 'b1', 'a3:0', 'a1:5', 'c1:5']);

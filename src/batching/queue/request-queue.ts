@@ -17,6 +17,8 @@ export interface Queued extends TurnOwner {
   readonly id: RequestId;
   /** Lower goes first; 0 if left out. An integer. */
   readonly priority?: number;
+  /** Goes before the others of its priority: the rest of what has begun, whose memory may be given away meanwhile. */
+  readonly isNext?: boolean;
 }
 
 /**
@@ -101,8 +103,9 @@ export class RequestQueue<Request extends Queued> {
 }
 
 /** Lower classes go first. */
-function classOf({ priority = 0, isBackground = false }: Queued): number {
-  return isBackground ? Infinity : priority;
+function classOf({ priority = 0, isBackground = false, isNext = false }: Queued): number {
+  if (isBackground) return isNext ? Number.MAX_VALUE : Infinity;
+  return isNext ? priority - 0.5 : priority;
 }
 
 /** The client and its callers have shares of the queue. Turns of one caller have none of their own. */

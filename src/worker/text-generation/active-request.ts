@@ -38,8 +38,11 @@ export class ActiveRequest {
   #queueWaitMs = 0;
   /** When the scores were there, from the submission to this worker; 0 without them. */
   #scoredMs = 0;
-  /** Sequences that wait for the scores. */
-  #waiting: readonly GenerationRequest[] = [];
+  /** Those that score wait until the first has read the prompt, which they copy. All others wait for the scores. */
+  #waiting: { readonly scores: readonly GenerationRequest[]; readonly own: readonly GenerationRequest[] } = {
+    scores: [],
+    own: [],
+  };
 
   constructor(options: ActiveRequestOptions) {
     this.#options = options;
@@ -68,22 +71,29 @@ export class ActiveRequest {
     return [...this.live.map(({ sequenceId }) => sequenceId), ...(scores?.liveIds ?? [])];
   }
 
-  /** Returns the sequences that can start at once. With scores, these are the ones that score. */
+  /** Returns the sequences that can start at once. With scores, this is the one that scores the first text. */
   begin(
     own: readonly GenerationRequest[],
     scoring: Pick<GenerationRequest, 'clientId' | 'promptTokenIds'>,
   ): readonly GenerationRequest[] {
     const { scores } = this.#options;
-    if (scores) this.#waiting = own;
-    return scores?.requestsFor(scoring) ?? own;
+    if (!scores) return own;
+    const [first, ...others] = scores.requestsFor(scoring);
+    this.#waiting = { scores: others.map(asNext), own: own.map(asNext) };
+    return first ? [first] : [];
   }
 
-  /** The sequences that have waited for the scores, once: after these. */
+  /** The sequences that have waited for others, once: after these. */
   takeReady(): readonly GenerationRequest[] {
-    if (this.#options.scores?.hasEnded !== true) return [];
-    const ready = this.#waiting;
-    this.#waiting = [];
-    return ready;
+    const { scores } = this.#options;
+    const { scores: others, own } = this.#waiting;
+    if (scores?.hasBegun && others.length > 0) {
+      this.#waiting = { scores: [], own };
+      return others;
+    }
+    if (!scores?.hasEnded) return [];
+    this.#waiting = { scores: [], own: [] };
+    return own;
   }
 
   /** Appends the updates that a sequence's event causes. Returns whether the request has ended. */
@@ -98,6 +108,8 @@ export class ActiveRequest {
       case 'prompt-scored':
         choice.promptLogprobs = event.logprobs;
         updates.push({ ...this.#echoOf(choice), promptLogprobs: event.logprobs });
+        return false;
+      case 'token-scored':
         return false;
       case 'token': {
         const { tokenId, logprobs, ttftMs } = event;
@@ -223,6 +235,11 @@ export class ActiveRequest {
     const { elapsedMs, resumption } = this.#options.submission;
     return resumption?.queueWaitMs ?? this.#queueWaitMs + elapsedMs;
   }
+}
+
+/** It takes over the prompt from a row that may be given away. */
+function asNext(request: GenerationRequest): GenerationRequest {
+  return { ...request, isNext: true };
 }
 
 /** Merges the end of a choice with the chunk of its last token, if the same step brought it. */

@@ -33,6 +33,26 @@ describe('A choice with logprobs', () => {
     }
   });
 
+  it('has its prompt read once, and its texts and its answer scored beside each other', async () => {
+    const choices = ['czz', 'xyz', 'abc', 'qqq'];
+    const responseFormat = { type: 'choice', choices } as const;
+    const { steps } = await run({ responseFormat, logprobs: 0 }, { input: 'p'.repeat(40) });
+    expect(steps.filter((step) => step.startsWith('prefill'))).toEqual(['prefill 1: 40']);
+    expect(Math.max(...steps.map((step) => Number(step.split(/[ :]/)[1])))).toBeGreaterThanOrEqual(3);
+    expect(steps.length).toBeLessThan(12);
+  });
+
+  it('is refused where the prompt leaves no room for its longest text', async () => {
+    const responseFormat = { type: 'choice', choices: ['a', 'x'.repeat(60)] } as const;
+    const { contextLength } = createGenerator().model.config;
+    const input = 'p'.repeat(contextLength - 59);
+    await expect(run({ responseFormat, logprobs: 0 }, { input })).rejects.toMatchObject({
+      code: 'PROMPT_TOO_LONG',
+    });
+    const fits = await run({ responseFormat, logprobs: 0 }, { input: input.slice(1) });
+    expect(resultIn(fits.updates).choiceProbabilities).toHaveLength(2);
+  });
+
   it('counts a text that begins a longer one without the share of that', async () => {
     const responseFormat = { type: 'choice', choices: ['c', 'cd', 'cde', 'cx'] } as const;
     const { choiceProbabilities } = await answer({ responseFormat, logprobs: 0 });
@@ -67,14 +87,16 @@ describe('A choice with logprobs', () => {
   });
 
   it('has no space before it where the tokenizer puts one before each text', () => {
-    const { tokenizer } = createGenerator(new Map([[40, Uint8Array.of(0x20)]])).model;
+    const { tokenizer, modelInfo } = createGenerator(new Map([[40, Uint8Array.of(0x20)]])).model;
     const encode = (text: string): number[] => [40, ...tokenizer.encode(text.replace('\n', 'a'))];
     const spaced = { ...tokenizer, encode };
-    const [scoring] = new ChoiceScores(['xyz'], createRequestId(), 1, spaced).requestsFor({
-      clientId: createClientId(),
-      promptTokenIds: [0],
-    });
-    expect(scoring?.promptTokenIds).toEqual([0, 23, 24, 25]);
+    const { vocabSize } = modelInfo;
+    const [scoring] = new ChoiceScores(['xyz'], createRequestId(), 1, {
+      tokenizer: spaced,
+      vocabSize,
+    }).requestsFor({ clientId: createClientId(), promptTokenIds: [0] });
+    expect(scoring).toMatchObject({ promptTokenIds: [0], maxNewTokens: 3 });
+    expect(scoring?.constraint?.ahead?.()?.forced).toBe(23);
   });
 
   it('is refused by name where the tokenizer would write another text', async () => {
@@ -119,17 +141,21 @@ async function answer(options: GenerationOptions, spellings: readonly (readonly 
 interface RunOptions {
   readonly resumption?: Resumption;
   readonly isCancelled?: boolean;
+  readonly input?: string;
   readonly bytes?: ReadonlyMap<number, Uint8Array>;
 }
 
-async function run(options: GenerationOptions, { resumption, isCancelled = false, bytes }: RunOptions = {}) {
-  const { generator, updates, whenEnded } = createGenerator(bytes);
+async function run(
+  options: GenerationOptions,
+  { resumption, isCancelled = false, input = 'ab', bytes }: RunOptions = {},
+) {
+  const { generator, updates, steps, whenEnded } = createGenerator(bytes);
   const requestId = createRequestId();
-  const submission = { requestId, clientId: createClientId(), input: 'ab', options, elapsedMs: 0 };
+  const submission = { requestId, clientId: createClientId(), input, options, elapsedMs: 0 };
   const submitted = { ...submission, ...(resumption && { resumption }) };
   const shapes = await generator.prepare([submitted]);
   runToEnd(generator.readAll([submitted], shapes)).value();
   if (isCancelled) generator.cancel(requestId);
   await whenEnded(requestId);
-  return { generator, updates };
+  return { generator, updates, steps };
 }

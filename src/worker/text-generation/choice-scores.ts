@@ -21,9 +21,10 @@ interface ScoredText {
   readonly tokenIds: readonly number[];
 }
 
-/** How likely the model finds each text behind the prompt. Each is scored as the end of a prompt, without a new token. */
+/** How likely the model finds each text behind the prompt. The tokens of each are given, and their logprobs are summed. */
 export class ChoiceScores {
   readonly #texts: readonly ScoredText[];
+  readonly #vocabSize: number;
   /** Sums of the logprobs of each text's tokens. */
   readonly #scores = new Map<RequestId, number>();
   readonly #ended = new Set<RequestId>();
@@ -32,11 +33,22 @@ export class ChoiceScores {
    * @param firstIndex Of its sequences within the request.
    * @throws ResponseFormatUnsupportedError
    */
-  constructor(choices: readonly string[], requestId: RequestId, firstIndex: number, tokenizer: Tokenizer) {
+  constructor(
+    choices: readonly string[],
+    requestId: RequestId,
+    firstIndex: number,
+    { tokenizer, vocabSize }: { readonly tokenizer: Tokenizer; readonly vocabSize: number },
+  ) {
+    this.#vocabSize = vocabSize;
     this.#texts = choices.map((choice, index) => ({
       sequenceId: sequenceIdOf(requestId, firstIndex + index),
       tokenIds: tokenIdsOf(choice, index, tokenizer),
     }));
+  }
+
+  /** Of the longest text, in tokens. */
+  get length(): number {
+    return Math.max(...this.#texts.map(({ tokenIds }) => tokenIds.length));
   }
 
   /** @param request Whose place in the queue the sequences have. */
@@ -44,12 +56,17 @@ export class ChoiceScores {
     return this.#texts.map(({ sequenceId, tokenIds }) => ({
       ...request,
       id: sequenceId,
-      promptTokenIds: [...request.promptTokenIds, ...tokenIds],
-      maxNewTokens: 0,
-      promptLogprobs: 0,
-      scoredFrom: request.promptTokenIds.length,
-      sampling: GREEDY,
+      maxNewTokens: tokenIds.length,
+      ignoreEos: true,
+      isScore: true,
+      constraint: new ChosenText(this.#vocabSize, () => tokenIds),
+      sampling: { ...GREEDY, logprobs: 0 },
     }));
+  }
+
+  /** Whether the prompt has been read. */
+  get hasBegun(): boolean {
+    return this.#scores.size > 0;
   }
 
   get hasEnded(): boolean {
@@ -63,13 +80,8 @@ export class ChoiceScores {
   /** Takes an event of one of its sequences. */
   apply(event: RequestEvent): void {
     const text = this.#texts.find(({ sequenceId }) => sequenceId === event.requestId);
-    if (text && event.type === 'prompt-scored') {
-      const own = event.logprobs.slice(-text.tokenIds.length);
-      this.#scores.set(
-        text.sequenceId,
-        own.reduce((sum, { logprob }) => sum + (logprob ?? 0), 0),
-      );
-    }
+    if (text && event.type === 'token-scored')
+      this.#scores.set(text.sequenceId, (this.#scores.get(text.sequenceId) ?? 0) + event.logprobs.logprob);
     if (text && event.type === 'finished') this.#ended.add(text.sequenceId);
   }
 
@@ -98,10 +110,10 @@ export class ChoiceScores {
    * @param prior The tokens that it has already.
    * @throws InvalidOptionError if they begin no text.
    */
-  follow(vocabSize: number, sampling: SamplingParams, prior: readonly number[]): TokenConstraint {
+  follow(sampling: SamplingParams, prior: readonly number[]): TokenConstraint {
     if (!this.#texts.some(({ tokenIds }) => isBegun(tokenIds, prior)))
       throw InvalidOptionError.of('resumption.tokenIds', 'the first tokens of a choice', prior);
-    return new ChosenText(vocabSize, () => this.#draw(sampling, prior).slice(prior.length));
+    return new ChosenText(this.#vocabSize, () => this.#draw(sampling, prior).slice(prior.length));
   }
 
   #draw(

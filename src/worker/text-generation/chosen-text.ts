@@ -1,7 +1,7 @@
-import type { TokenConstraint } from '../../batching/generation/request.ts';
+import type { Lookahead, TokenConstraint } from '../../batching/generation/request.ts';
 import { allowToken, emptyMask, type TokenMask } from '../../batching/sampling/token-mask.ts';
 
-/** Follows one text of a choice, which is drawn before the first token is. */
+/** Follows one text of a choice, which is known before its first token is needed. So all of it is computed in one pass where that pays. */
 export class ChosenText implements TokenConstraint {
   readonly #vocabSize: number;
   readonly #draw: () => readonly number[];
@@ -20,9 +20,21 @@ export class ChosenText implements TokenConstraint {
   }
 
   mask(): TokenMask {
+    return this.#maskOf(this.#drawn[0]);
+  }
+
+  ahead(): Lookahead {
+    return this.#aheadOf(this.#drawn);
+  }
+
+  #aheadOf([forced, ...rest]: readonly number[]): Lookahead {
+    const after = (): Lookahead | undefined => (rest.length > 0 ? this.#aheadOf(rest) : undefined);
+    return { mask: this.#maskOf(forced), forced, after };
+  }
+
+  #maskOf(tokenId: number | undefined): TokenMask {
     const mask = emptyMask(this.#vocabSize);
-    const [next] = this.#drawn;
-    if (next !== undefined) allowToken(mask, next);
+    if (tokenId !== undefined) allowToken(mask, tokenId);
     return mask;
   }
 

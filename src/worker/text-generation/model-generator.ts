@@ -24,7 +24,7 @@ import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from '../../protocol/resolve-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from './prompt-generator.ts';
-import { checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
+import { checkLength, checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
@@ -153,9 +153,9 @@ export class ModelGenerator {
       prepared.flatMap(({ sequences }) => sequences),
       wasAccepted,
     );
-    return prepared.map(({ request, sequences }) => {
+    return prepared.map(({ request }) => {
       this.#requests.set(request.requestId, request);
-      return { numPromptTokens: request.numPromptTokens, numSequences: sequences.length };
+      return { numPromptTokens: request.numPromptTokens, numSequences: request.liveIds.length };
     });
   }
 
@@ -199,11 +199,17 @@ export class ModelGenerator {
     const { responseFormat, n } = resolved;
     const scores =
       shape?.isScored && responseFormat?.type === 'choice'
-        ? new ChoiceScores(responseFormat.choices, requestId, n, this.#model.tokenizer)
+        ? new ChoiceScores(responseFormat.choices, requestId, n, {
+            tokenizer: this.#model.tokenizer,
+            vocabSize,
+          })
         : undefined;
+    // Each text is scored whole.
+    if (scores)
+      checkLength(prompt.tokenIds, this.#model, limits.maxLength + Math.min(1, maxNewTokens) - scores.length);
     const resumedIdsOf = ({ index }: Choice) => resumption?.choices[index]?.tokenIds ?? [];
     const shapeOf = (choice: Choice): TokenConstraint | undefined =>
-      scores?.follow(vocabSize, { ...sampling, seed: choice.seed }, resumedIdsOf(choice)) ??
+      scores?.follow({ ...sampling, seed: choice.seed }, resumedIdsOf(choice)) ??
       shape?.constraints[choice.index];
     const request = new ActiveRequest({
       submission,

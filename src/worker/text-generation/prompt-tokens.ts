@@ -147,7 +147,12 @@ function refuseLong(minTokens: number, { config }: LoadedModel, maxLength: numbe
   if (minTokens > maxLength) throw promptTooLong(`at least ${minTokens}`, config.contextLength, maxLength);
 }
 
-function checkLength({ length }: readonly unknown[], { config }: LoadedModel, maxLength: number): void {
+/** @throws EmptyPromptError, PromptTooLongError. */
+export function checkLength(
+  { length }: readonly unknown[],
+  { config }: LoadedModel,
+  maxLength: number,
+): void {
   if (length === 0) throw emptyPrompt();
   if (length > maxLength) throw promptTooLong(length, config.contextLength, maxLength);
 }

@@ -25,13 +25,18 @@ export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTem
   const model = createScriptedModel(backend, { bytes, chatTemplate });
   const batches: (readonly RequestUpdate[])[] = [];
   const updates: RequestUpdate[] = [];
+  /** `decode 3: 6`: its rows and the tokens that they feed in. */
+  const steps: string[] = [];
   const idle = Promise.withResolvers<void>();
   const generator: ModelGenerator = new ModelGenerator(model, DEFAULT_POLICY, {
     onUpdates: (batch) => {
       batches.push(batch);
       updates.push(...batch);
     },
-    onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
+    onStep: ({ kind, rows, numTokens }) => {
+      steps.push(`${kind} ${rows.length}: ${numTokens}`);
+      if (generator.gauges.numRunning + generator.gauges.numWaiting === 0) idle.resolve();
+    },
     onEnded: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
     onRuntimeLost: () => {},
   });
@@ -57,7 +62,7 @@ export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTem
         true,
       ),
     );
-  return { generator, backend, model, batches, updates, submit, whenEnded, idle: idle.promise };
+  return { generator, backend, model, batches, updates, steps, submit, whenEnded, idle: idle.promise };
 }
 
 /** The text of each chunk. */
