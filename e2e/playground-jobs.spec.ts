@@ -78,7 +78,7 @@ test(
 
     await test.step('the job says what it took, and its rows have shared steps', async () => {
       await expect(page.locator('.job-state')).toHaveText(
-        /^Finished: 20 rows \d+ s · [\d.,]+ rows\/s · [\d,]+ tokens read, [\d,]+ written · storyteller$/,
+        /^Finished: 20 rows [\d.]+ m?s · [\d.,]+ rows\/s · [\d,]+ tokens read, [\d,]+ written · storyteller$/,
       );
       const peak = page.locator('.figure').filter({ hasText: 'Peak batch' }).locator('dd');
       expect(Number(await peak.textContent())).toBeGreaterThanOrEqual(4);
