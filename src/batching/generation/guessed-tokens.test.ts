@@ -142,12 +142,15 @@ const tokenIdsOf = (length: number): number[] => Array.from({ length }, (_, inde
 describe('forced tokens', () => {
   it.each([undefined, 0])('take one step together, with %s logprobs', async (logprobs) => {
     const sampling = { ...GREEDY, logprobs };
-    const { tokenIds, steps, runner } = await run({
+    const { tokenIds, steps, runner, listener } = await run({
       maxNewTokens: 9,
       sampling,
       constraint: forcing(tokenIdsOf(6)),
     });
     expect(tokenIds.slice(0, 6)).toEqual(tokenIdsOf(6));
+    expect(listener.steps.map(({ numGuessedTokens }) => numGuessedTokens)).toEqual(
+      listener.steps.map(() => 0),
+    );
     expect(steps().slice(0, 3)).toEqual(['prefill a 0+4 @0 last', 'decode a+5', 'decode a']);
     expect(runner.violations).toEqual([]);
   });

@@ -10,7 +10,7 @@ export const MOST_GUESSES = 15;
 /** A guess is made if it brings so many times what it costs: rates and costs are estimates. */
 const LEAST_GAIN = 1.1;
 
-type Guessed = Pick<StepRow, 'guessedTokenIds' | 'guessedMasks'>;
+type Guessed = Pick<StepRow, 'guessedTokenIds' | 'guessedMasks' | 'areForced'>;
 
 /**
  * Chooses which guesses a decode step checks: those that bring more tokens for their time than the step does without them. So where
@@ -63,6 +63,7 @@ class GuessedText implements Guessed {
   readonly sequence: Sequence;
   readonly guessedTokenIds: number[] = [];
   readonly guessedMasks: (TokenMask | undefined)[] = [];
+  readonly areForced: boolean[] = [];
   /** That the next guess and those before it are right; 0 if there is none. */
   probability = 1;
   readonly #room: number;
@@ -90,6 +91,7 @@ class GuessedText implements Guessed {
       return false;
     }
     this.guessedTokenIds.push(this.#next);
+    this.areForced.push(this.#ahead?.forced !== undefined);
     this.guessedMasks.push(ahead?.mask);
     this.#ahead = ahead;
     this.#findNext();

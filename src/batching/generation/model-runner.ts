@@ -21,6 +21,8 @@ export interface StepRow {
   readonly guessedTokenIds?: readonly number[];
   /** The tokens that may be sampled behind each of these; undefined, or left out, for all. */
   readonly guessedMasks?: readonly (TokenMask | undefined)[];
+  /** Whether nothing else than each of these can follow: then it is no guess. */
+  readonly areForced?: readonly boolean[];
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
   readonly sampling: SamplingParams;

@@ -1,5 +1,5 @@
 import type { RequestEvent, RequestTimings, StepEvent, TokenEvent } from './events.ts';
-import { numStepTokensOf, type Step, type StepOutput } from './model-runner.ts';
+import { numStepTokensOf, type Step, type StepOutput, type StepRow } from './model-runner.ts';
 import type { Progress } from './scheduler.ts';
 import type { FinishReason } from './request.ts';
 import type { Sequence } from './sequence.ts';
@@ -30,8 +30,8 @@ export function stepEventOf(
     batchSize: rows.length,
     isBehind: step.kind === 'decode' && step.isBehind,
     numTokens: numStepTokensOf(step),
-    numGuessedTokens: rows.reduce((sum, { guessedTokenIds = [] }) => sum + guessedTokenIds.length, 0),
-    numRightGuesses: output.furtherTokens?.reduce((sum, tokens) => sum + tokens.length, 0) ?? 0,
+    numGuessedTokens: countGuesses(rows, () => Infinity),
+    numRightGuesses: countGuesses(rows, (row) => output.furtherTokens?.[row]?.length ?? 0),
     queueLength,
     runMs,
     readbackMs,
@@ -39,6 +39,13 @@ export function stepEventOf(
     rows,
     requests: progress.flatMap((each) => requestEventsOf(each, endedAtMs)),
   };
+}
+
+/** Tokens that are guessed and not forced, among the first ones of each row. */
+function countGuesses(rows: readonly StepRow[], numFirst: (row: number) => number): number {
+  return rows.reduce((sum, { areForced = [] }, row) => {
+    return sum + areForced.slice(0, numFirst(row)).filter((isForced) => !isForced).length;
+  }, 0);
 }
 
 /** The events of one request in a step: started, prompt-scored, token or token-scored, then finished or failed. */
