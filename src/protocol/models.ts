@@ -120,6 +120,8 @@ export const modelInfo = v.object({
   hasChatTemplate: v.boolean(),
   /** Whether its template lets it think before it answers. Left out for a server. */
   canThink: v.exactOptional(v.boolean()),
+  /** Set for a model of `loadModel({ isTemporary: true })`: the one before it serves again. */
+  isTemporary: v.exactOptional(v.literal(true)),
   /** `generation_config.json` merged over our own defaults; for a server, our own only. */
   generationDefaults,
 });
@@ -252,6 +254,8 @@ export const modelLoad = v.object({
   memoryBytes: v.exactOptional(count),
   /** The precision that the weights get, known with `memoryBytes`. */
   dtype: v.exactOptional(dtype),
+  /** Set for the model that serves again after a temporary one. `cancelLoad()` doesn't cancel it. */
+  isRestore: v.exactOptional(v.literal(true)),
 });
 /**
  * A model that is being loaded while another one serves.

@@ -43,7 +43,7 @@ const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'check',
 /** Every tab may pause or cancel it. */
 function LoadProgress({ load }: { readonly load: ModelLoad }) {
   const { serve } = useServe();
-  const { id, isPaused, phase, fraction } = load;
+  const { id, isPaused, phase, fraction, isRestore } = load;
   const memory = describeMemory(load);
   return (
     <div data-testid="model-load">
@@ -59,7 +59,9 @@ function LoadProgress({ load }: { readonly load: ModelLoad }) {
         >
           {isPaused ? 'Resume' : 'Pause'}
         </Button>
-        <Button onClick={() => serve.cancelLoad()}>Cancel</Button>
+        <Button disabled={isRestore} onClick={() => serve.cancelLoad()}>
+          Cancel
+        </Button>
       </div>
     </div>
   );

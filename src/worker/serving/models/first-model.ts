@@ -9,7 +9,14 @@ import { GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../../protocol/ladder.ts';
 import type { EncoderInit, FirstModelInit } from '../../../protocol/host-messages.ts';
-import { isFetched, modelNameOf, type ModelLoad, type StoredSource } from '../../../protocol/models.ts';
+import {
+  isFetched,
+  modelNameOf,
+  type DtypeChoice,
+  type ModelLoad,
+  type ModelSource,
+  type StoredSource,
+} from '../../../protocol/models.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { serveModel } from '../../text-generation/serve-model.ts';
@@ -47,6 +54,12 @@ export interface ServedModel {
   readonly chosen: ChosenModel;
 }
 
+interface ReplacedLoad {
+  readonly source: ModelSource;
+  readonly dtype: DtypeChoice;
+  readonly whenBusy: 'finish';
+}
+
 /** The model that a worker starts with: the last one that this browser loaded, or the one that the app names. */
 export class FirstModel {
   /** Names the model that the app begins with. */
@@ -82,9 +95,10 @@ export class FirstModel {
     return this.#job;
   }
 
-  /** Whether another model was asked for before this one was obtained. */
-  get isReplaced(): boolean {
-    return this.#isReplaced;
+  /** The load of this model, if another one was asked for before it was obtained. */
+  get replaced(): ReplacedLoad | undefined {
+    const { model: source, dtype } = this.#options.first;
+    return this.#isReplaced && source.type !== 'none' ? { source, dtype, whenBusy: 'finish' } : undefined;
   }
 
   /** Why no model serves. */
@@ -107,6 +121,14 @@ export class FirstModel {
     this.#options.generator.fail(error);
   }
 
+  /** Without a model prompts fail, for the reason that they had at the start. */
+  serveNone(): void {
+    const { onStatus, generator } = this.#options;
+    onStatus({ state: 'ready' }, ['progress', 'model', 'backend', 'isEjected']);
+    if (this.#failure === undefined) generator.fail(toWireError(NoModelError.of()));
+    else this.fail(this.#failure);
+  }
+
   /** Counts the memory of the encoders that the app names. False if they don't fit together: then nothing is loaded. */
   async reserve(encoders: readonly EncoderInit[]): Promise<boolean> {
     try {
@@ -124,8 +146,7 @@ export class FirstModel {
    * @throws RuntimeLostError if another worker may succeed.
    */
   async serve(): Promise<ServedModel | undefined> {
-    const { first, onStatus, generator } = this.#options;
-    const { model: source, dtype } = first;
+    const { model: source, dtype } = this.#options.first;
     const chosen = await this.#chosenBefore();
     const model = chosen && (await this.#serveChosen(chosen));
     if (model) return model;
@@ -137,8 +158,7 @@ export class FirstModel {
         await this.#reportLost(own && modelNameOf(source));
         if (own) return own;
       } else await this.#reportLost(undefined);
-      onStatus({ state: 'ready' }, ['progress']);
-      generator.fail(toWireError(NoModelError.of()));
+      this.serveNone();
       return undefined;
     } catch (cause) {
       if (isFault(cause) && !this.#isFinal(cause)) throw new RuntimeLostError(cause);

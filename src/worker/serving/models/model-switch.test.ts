@@ -255,6 +255,151 @@ describe('a temporary model', () => {
     expect(log.slice(1)).toEqual(['load model 0', 'release model 0']);
   });
 
+  it('gives way to the one before after all if another load comes between and fails', async () => {
+    const created = await createWithNotes();
+    const { load, log, hold, status } = created;
+    await load(TEMPORARY);
+    hold.use = untilAborted;
+    const restoring = restore(created);
+    await vi.waitFor(() => expect(status().load).toMatchObject({ phase: 'drain', isRestore: true }));
+    hold.use = () => Promise.resolve();
+    platform.obtain = () => Promise.reject(notFound('a/c', 'main', 'https://hub'));
+    const hub = { type: 'hub', hub: 'https://hub', id: 'a/c', revision: 'main' } as const;
+    await expect(load({ ...EMBEDDED, source: hub })).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
+    await restoring;
+    expect(log.at(-2)).toBe('serve scripted');
+    expect(status().model).not.toHaveProperty('isTemporary');
+    expect(status().loadFailure, 'of the other load').toMatchObject({ id: 'a/c' });
+  });
+
+  it('gives way to another one for good that is loaded before the one before is back', async () => {
+    const created = await createWithNotes();
+    const { load, log, hold } = created;
+    await load(TEMPORARY);
+    hold.use = untilAborted;
+    const restoring = restore(created);
+    await vi.waitFor(() => expect(created.status().load?.phase).toBe('drain'));
+    hold.use = () => Promise.resolve();
+    await load({ ...EMBEDDED, dtype: 'q4' });
+    await restoring;
+    expect(log.slice(-3)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
+  });
+
+  it('is ended also where someone cancels what is loading', async () => {
+    const created = await createWithNotes();
+    const { models, load, log, hold } = created;
+    await load(TEMPORARY);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hold.use = (signal) => Promise.race([promise, untilAborted(signal)]);
+    const restoring = restore(created);
+    await vi.waitFor(() => expect(created.status().load?.phase).toBe('drain'));
+    models.steer('cancel');
+    resolve();
+    await restoring;
+    expect(log.slice(-2)).toEqual(['serve scripted', 'release model 0']);
+  });
+
+  it('says that it is temporary as long as it serves, also after an ejection', async () => {
+    const created = await createWithNotes();
+    const { load, eject, want, log, status } = created;
+    await load(TEMPORARY);
+    expect(status().model).toMatchObject({ id: 'model 0', isTemporary: true });
+    await eject();
+    want();
+    await vi.waitFor(() => expect(log.at(-1)).toBe('serve model 1'));
+    expect(status().model).toMatchObject({ id: 'model 1', isTemporary: true });
+    await restore(created);
+    expect(status().model).not.toHaveProperty('isTemporary');
+  });
+
+  it('that two tabs load at once serves until both have left', async () => {
+    const created = await createWithNotes();
+    const { load, log } = created;
+    await Promise.all([load(TEMPORARY), load({ ...TEMPORARY, clientId: clientId('other tab') })]);
+    const { length } = log;
+    await restore(created);
+    expect(log).toHaveLength(length);
+    await restore(created, 'other tab');
+    expect(log.slice(length)).toEqual(['serve scripted', 'release model 0']);
+  });
+
+  it('that another tab loads too serves on for that tab', async () => {
+    const created = await createWithNotes();
+    const { load, log } = created;
+    await load(TEMPORARY);
+    await load({ ...TEMPORARY, clientId: clientId('other tab') });
+    const { length } = log;
+    await restore(created, 'other tab');
+    expect(log, 'the first tab has not left').toHaveLength(length);
+    await restore(created);
+    expect(log.slice(length)).toEqual(['serve scripted', 'release model 1']);
+  });
+
+  it('is loaded on for the other tab if one of two leaves meanwhile', async () => {
+    const created = await createWithNotes();
+    const { load, log, hold, status } = created;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hold.use = (signal) => Promise.race([promise, untilAborted(signal)]);
+    const loading = Promise.all([load(TEMPORARY), load({ ...TEMPORARY, clientId: clientId('other tab') })]);
+    await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
+    const left = restore(created);
+    resolve();
+    await Promise.all([loading, left]);
+    expect(log.at(-1)).toBe('serve model 0');
+    expect(status().model).toMatchObject({ id: 'model 0', isTemporary: true });
+  });
+
+  it('leaves no model where none served before, with the reason from before', async () => {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    const created = createSwitch();
+    const loading = platform.load;
+    platform.load = () => Promise.reject(dtypeNeeds('fp16', 'shader-f16'));
+    await created.models.started;
+    platform.load = loading;
+    const { log, load, status } = created;
+    await load(TEMPORARY);
+    await load({ ...TEMPORARY, dtype: 'q4' });
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 1' } });
+    await restore(created);
+    expect(log.slice(-3)).toEqual(['eject', 'fail UNSUPPORTED_DTYPE', 'release model 1']);
+    expect(status()).toMatchObject({ state: 'failed', error: { code: 'UNSUPPORTED_DTYPE' } });
+    expect(status()).not.toHaveProperty('model');
+    expect(status()).not.toHaveProperty('backend');
+  });
+
+  it('leaves none where the app began with none', async () => {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    const created = createSwitch({}, { model: { type: 'none' }, dtype: 'auto' });
+    await created.load(TEMPORARY);
+    await restore(created);
+    expect(created.log.slice(-3)).toEqual(['eject', 'fail NO_MODEL', 'release model 0']);
+    expect(created.status()).toMatchObject({ state: 'ready' });
+    expect(created.status()).not.toHaveProperty('model');
+  });
+
+  it('is tried to be ended by any tab once its own is gone', async () => {
+    const created = await createWithNotes();
+    await created.load(TEMPORARY);
+    const { loadStored } = platform;
+    platform.loadStored = () => Promise.reject(tooLarge('it needs 9 MB', 1));
+    await expect(restore(created)).rejects.toMatchObject({ code: 'MODEL_TOO_LARGE' });
+    platform.loadStored = loadStored;
+    await restore(created, 'other tab');
+    expect(created.log.slice(-2)).toEqual(['serve scripted', 'release model 0']);
+    expect(created.status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('is no encoder: that is refused before anything is loaded', async () => {
+    const { load, log } = await createWithNotes();
+    const { length } = log;
+    await expect(load({ ...TEMPORARY, deployment: 'embedder' })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      param: 'deployment',
+      message: expect.stringContaining('text-generator or left out with isTemporary'),
+    });
+    expect(log).toHaveLength(length);
+  });
+
   it('stays where the one before can’t be loaded again, and all tabs are told', async () => {
     const created = await createWithNotes();
     await created.load(TEMPORARY);
@@ -533,6 +678,18 @@ describe('a first model of the hub', () => {
     expect(status().state).toBe('ready');
   });
 
+  it('is obtained after all once a temporary model that came before it is ended', async () => {
+    holdDownload();
+    const created = createHubSwitch();
+    const { load, log, status } = created;
+    await vi.waitFor(() => expect(status().load?.phase).toBe('download'));
+    await load(TEMPORARY);
+    expect(status().model).toMatchObject({ id: 'model 0', isTemporary: true });
+    platform.obtain = () => Promise.resolve(STORED_FOLDER);
+    await restore(created);
+    expect(log.slice(-2)).toEqual(['serve scripted', 'release model 0']);
+  });
+
   it('fails the start after all if the other model can’t be loaded', async () => {
     holdDownload();
     const { load, log, status } = createHubSwitch();
@@ -644,6 +801,22 @@ describe('a model that is ejected', () => {
     await expect(load({ ...EMBEDDED, source: hub })).rejects.toThrow('no storage');
     const again = ['load model 1', 'release model 1', 'load model 2', 'serve model 2'];
     await vi.waitFor(() => expect(since()).toEqual(again));
+  });
+
+  it('comes after a load that waits, which can still be cancelled', async () => {
+    const { models, want, load, hold, since, status } = await createEjected();
+    hold.use = untilAborted;
+    const first = load({ ...EMBEDDED, dtype: 'q8' });
+    await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
+    want();
+    const second = load({ ...EMBEDDED, dtype: 'q4' });
+    await expect(first).rejects.toBeInstanceOf(LoadCancelledError);
+    await vi.waitFor(() => expect(since().at(-1)).toBe('load model 2'));
+    await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
+    hold.use = () => Promise.resolve();
+    models.steer('cancel');
+    await expect(second).rejects.toBeInstanceOf(LoadCancelledError);
+    await vi.waitFor(() => expect(since().at(-1)).toBe('serve model 3'));
   });
 
   it('fails the prompts that wait if it can’t be loaded again, and the next one tries again', async () => {

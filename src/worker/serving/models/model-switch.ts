@@ -1,3 +1,4 @@
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { systemClock } from '../../../batching/base/clock.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { loadModel } from './load-model.ts';
@@ -38,6 +39,36 @@ export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | '
 /** A model that has served before. */
 type RestoreRequest = Pick<LoadRequest, 'deployment'> & { readonly chosen: ChosenModel };
 
+interface RestoreOptions {
+  /** Another load came between. If it failed, the status still says why. */
+  readonly isRepeated: boolean;
+  /** For the model before the temporary ones. */
+  readonly isLasting?: boolean;
+}
+
+/** The clients that want a temporary model. It ends when the last of them has left. */
+type Owners = Set<ClientId>;
+
+interface CurrentJob {
+  readonly job: LoadJob;
+  readonly done: Promise<void>;
+  readonly isOfStart?: boolean;
+  /** For the model before the temporary ones. Only another load cancels it, and then it comes after that one. */
+  readonly isLasting?: boolean;
+  /** Set for a temporary model. */
+  readonly owners?: Owners | undefined;
+}
+
+/** What serves again after the temporary models. */
+interface Lasting {
+  /** Undefined if no model has served before. */
+  readonly chosen: ChosenModel | undefined;
+  /** The name of the temporary model that serves. */
+  readonly name: string;
+  /** Of that model. */
+  readonly owners: Owners;
+}
+
 /** Holds the model that serves all tabs. Prepares another model beside it, and then switches to it. */
 export class ModelSwitch {
   /** Resolves when the first model serves, or has failed. @throws RuntimeLostError if another worker may succeed. */
@@ -50,17 +81,9 @@ export class ModelSwitch {
   #served: ServedModel | undefined;
   /** The next request loads it. */
   #ejected: ChosenModel | undefined;
-  /** The model that serves again after the temporary ones of this client. */
-  #lasting: { readonly chosen: ChosenModel; readonly clientId: ClientId | undefined } | undefined;
-  #job:
-    | {
-        readonly job: LoadJob;
-        readonly done: Promise<void>;
-        readonly isOfStart: boolean;
-        /** Set for a temporary model. */
-        readonly clientId?: ClientId | undefined;
-      }
-    | undefined;
+  /** Set while a temporary model serves. */
+  #lasting: Lasting | undefined;
+  #job: CurrentJob | undefined;
   /** Whether encoders of the start are still to be loaded. A load that waits for them isn't shown yet. */
   #hasEncodersAhead: boolean;
   /** The end of the last load: loads run one after another. */
@@ -68,11 +91,7 @@ export class ModelSwitch {
   readonly calls: CallHandlers<ModelCall> = {
     ...createTokenCalls(() => this.#servedModel()),
     'load-model': (request) => this.load(request),
-    'eject-model': () => {
-      const ejecting = this.#last.then(() => this.#eject());
-      this.#last = ejecting.catch(() => {});
-      return ejecting;
-    },
+    'eject-model': () => this.#afterLoads((before) => before.then(() => this.#eject())),
     'restore-model': ({ clientId }) => this.#endTemporary(clientId),
     'plan-model': async (request) => {
       const { planPrecisions } = await importPart(() => import('./plan-precisions.ts'));
@@ -131,22 +150,30 @@ export class ModelSwitch {
    * Prepares a model and switches to it. An equal request shares the current load, also that of the first model, and any other
    * request cancels it, or waits for the encoders that the app names. If the load fails, the current model keeps serving.
    *
-   * @throws RuntimeLostError if no model can run in this worker any more; else the reason why the load failed.
+   * @throws InvalidOptionError for a temporary encoder; RuntimeLostError if no model can run in this worker any more; else the reason why the
+   *   load failed.
    */
-  load(request: LoadRequest): Promise<void> {
-    const id = modelNameOf(request.source);
+  async load(request: LoadRequest): Promise<void> {
+    const { source, deployment = TEXT_GENERATOR, isTemporary, clientId } = request;
+    if (isTemporary && deployment !== TEXT_GENERATOR)
+      throw InvalidOptionError.of(
+        'deployment',
+        `${TEXT_GENERATOR} or left out with isTemporary, since only a model that generates can be temporary`,
+        deployment,
+      );
+    const id = modelNameOf(source);
     const name = nameOf(request);
     if (this.#first.job?.name === name) return this.#whenFirstServes();
     // An encoder serves beside the first model.
-    if (request.deployment === undefined || request.deployment === TEXT_GENERATOR)
-      this.#first.replaceWith(id);
+    if (deployment === TEXT_GENERATOR) this.#first.replaceWith(id);
     const last = this.#job;
-    if (last && !last.job.isCancelled && last.job.name === name) return last.done;
-    if (last?.isOfStart !== true) last?.job.cancel(`${id} is loaded instead`);
+    if (last && !last.job.isCancelled && last.job.name === name) {
+      if (clientId) last.owners?.add(clientId);
+      return last.done;
+    }
+    if (last?.isOfStart !== true) last?.job.cancel(insteadOf(id));
     this.#job = undefined;
-    const done = this.#begin(request, this.#last);
-    this.#last = done.catch(() => {});
-    return done;
+    return this.#afterLoads((before) => this.#begin(request, before));
   }
 
   /** @param before Resolves when the load may run. */
@@ -156,9 +183,10 @@ export class ModelSwitch {
       if (isOfStart || !this.#hasEncodersAhead) this.#options.onStatus({ load }, ['loadFailure']);
     };
     const job = new LoadJob(nameOf(request), modelNameOf(source), systemClock, report);
-    const done = before.then(() => this.#run(job, request));
+    const owners = isTemporary ? new Set(clientId && [clientId]) : undefined;
+    const done = before.then(() => this.#run(job, request, owners));
     // A load that waits is cancelled by the next one, and not by an encoder of the start.
-    this.#job ??= { job, done, isOfStart, clientId: isTemporary ? clientId : undefined };
+    this.#job ??= { job, done, isOfStart, owners };
     return done;
   }
 
@@ -169,8 +197,9 @@ export class ModelSwitch {
 
   steer(action: 'pause' | 'resume' | 'cancel'): void {
     const job = this.#first.job ?? this.#job?.job;
-    if (action === 'cancel') job?.cancel('cancelled');
-    else job?.[action]();
+    if (action !== 'cancel') job?.[action]();
+    // Otherwise a temporary model could stay for good, also after its tab.
+    else if (!this.#job?.isLasting) job?.cancel('cancelled');
   }
 
   /** The model that serves. One that was ejected is loaded again. */
@@ -187,32 +216,31 @@ export class ModelSwitch {
     if (!served) return;
     await generator.eject(() => void this.#restore());
     this.#ejected = served.chosen;
+    onStatus({ isEjected: true }, []);
+    await this.#free(served);
+  }
+
+  async #free({ model }: ServedModel): Promise<void> {
     this.#served = undefined;
     this.#device.discount(TEXT_GENERATOR);
-    onStatus({ isEjected: true }, []);
-    await served.model.backend.release();
+    await model.backend.release();
   }
 
   /** Behind all other loads: if one of them serves, there is nothing to do. */
-  #restore(): Promise<void> {
-    const restoring = this.#last.then(() => this.#restoreEjected());
-    this.#last = restoring.catch(() => {});
-    return restoring;
+  #restore(isRepeated = false): Promise<void> {
+    return this.#afterLoads((before) => before.then(() => this.#restoreEjected(isRepeated)));
   }
 
-  async #restoreEjected(): Promise<void> {
+  async #restoreEjected(isRepeated: boolean): Promise<void> {
     const chosen = this.#ejected;
     if (!chosen) return;
-    const { generator, onStatus } = this.#options;
-    const job = new LoadJob('', idOf(chosen), systemClock, (load) => onStatus({ load }, ['loadFailure']));
-    const running = this.#run(job, { chosen });
-    this.#job = { job, done: running, isOfStart: false };
+    const { generator } = this.#options;
     try {
-      await running;
+      await this.#serveAgain({ chosen }, { isRepeated });
     } catch (cause) {
       if (cause instanceof RuntimeLostError) throw cause;
       // Requests wait for the model that is loaded instead, or else for this one.
-      if (this.#job) void this.#restore();
+      if (this.#job) void this.#restore(true);
       else {
         generator.fail(toWireError(cause));
         await generator.eject(() => void this.#restore());
@@ -221,24 +249,71 @@ export class ModelSwitch {
   }
 
   /**
-   * Ends the temporary models of this client: the model before them serves again, unless another one was loaded since.
+   * Serves with an earlier model.
+   *
+   * @throws LoadCancelledError if another load waits, or comes meanwhile; else as `load`.
+   */
+  async #serveAgain(
+    request: LoadRequest | RestoreRequest,
+    { isRepeated, isLasting = false }: RestoreOptions,
+  ): Promise<void> {
+    const id = 'chosen' in request ? idOf(request.chosen) : modelNameOf(request.source);
+    const waiting = this.#job?.job;
+    if (waiting) throw LoadCancelledError.of(id, insteadOf(waiting.id));
+    const over = isRepeated ? [] : (['loadFailure'] as const);
+    const isRestore = isLasting && ({ isRestore: true } as const);
+    const report = (load: ModelLoad): void =>
+      this.#options.onStatus({ load: { ...load, ...isRestore } }, over);
+    const job = new LoadJob('', id, systemClock, report);
+    const done = this.#run(job, request);
+    this.#job = { job, done, isLasting };
+    await done;
+  }
+
+  /**
+   * Ends the temporary models of this client, and those of clients that are gone: the model before them serves again, unless another one was
+   * loaded since.
    *
    * @throws As `load`.
    */
   #endTemporary(clientId: ClientId): Promise<void> {
-    if (this.#job?.clientId === clientId) this.#job.job.cancel('it was temporary');
-    const done = this.#last.then(() => this.#restoreLasting(clientId));
-    this.#last = done.catch(() => {});
-    return done;
+    const { job, owners } = this.#job ?? {};
+    if (owners?.delete(clientId) && owners.size === 0) job?.cancel('it was temporary');
+    this.#lasting?.owners.delete(clientId);
+    return this.#restoreLasting(false);
   }
 
-  #restoreLasting(clientId: ClientId): Promise<void> {
-    if (this.#lasting?.clientId !== clientId) return Promise.resolve();
+  /** Behind all other loads: if one of them serves for good, or for another client, there is nothing to do. */
+  async #restoreLasting(isRepeated: boolean): Promise<void> {
+    try {
+      await this.#afterLoads((before) => before.then(() => this.#serveLasting(isRepeated)));
+    } catch (cause) {
+      if (!(cause instanceof LoadCancelledError)) throw cause;
+      await this.#restoreLasting(true);
+    }
+  }
+
+  async #serveLasting(isRepeated: boolean): Promise<void> {
+    if (!this.#lasting || this.#lasting.owners.size > 0) return;
     const { chosen } = this.#lasting;
-    const report = (load: ModelLoad): void => this.#options.onStatus({ load }, ['loadFailure']);
-    const job = new LoadJob('', idOf(chosen), systemClock, report);
-    const done = this.#run(job, { chosen });
-    this.#job ??= { job, done, isOfStart: false };
+    const request = chosen ? { chosen } : this.#first.replaced;
+    await (request ? this.#serveAgain(request, { isRepeated, isLasting: true }) : this.#serveNone());
+  }
+
+  /** A temporary model was the first that served. */
+  async #serveNone(): Promise<void> {
+    const served = this.#served;
+    if (served) await this.#options.generator.eject(() => {});
+    this.#lasting = undefined;
+    this.#ejected = undefined;
+    this.#first.serveNone();
+    if (served) await this.#free(served);
+  }
+
+  /** Runs the loads, and what else changes the model that generates, one after another. */
+  #afterLoads(run: (before: Promise<void>) => Promise<void>): Promise<void> {
+    const done = run(this.#last);
+    this.#last = done.catch(() => {});
     return done;
   }
 
@@ -284,12 +359,12 @@ export class ModelSwitch {
     if (!this.#served) throw this.#first.failure;
   }
 
-  async #run(job: LoadJob, request: LoadRequest | RestoreRequest): Promise<void> {
+  async #run(job: LoadJob, request: LoadRequest | RestoreRequest, owners?: Owners): Promise<void> {
     const { onStatus } = this.#options;
     try {
       const { model, chosen } = await this.#prepare(job, request, await this.#device.get());
       if ('encoder' in model) await this.#addEncoder(job, model, chosen);
-      else await this.#takeOver(job, request, model, chosen);
+      else await this.#takeOver(job, request, { model, chosen }, owners);
     } catch (cause) {
       // The runtime runs one call at a time, so a hung call blocks all others.
       if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
@@ -300,7 +375,7 @@ export class ModelSwitch {
       const isFailure = !(cause instanceof LoadCancelledError) && !(isReplaced && job.isCancelled);
       const loadFailure = { id: job.id, error: toWireError(cause) };
       if (isFailure || !isReplaced) onStatus(isFailure ? { loadFailure } : {}, isReplaced ? [] : ['load']);
-      if (!isReplaced && !this.#served && !this.#ejected && this.#first.isReplaced) this.#first.fail(cause);
+      if (!isReplaced && !this.#served && !this.#ejected && this.#first.replaced) this.#first.fail(cause);
       throw cause;
     } finally {
       if (this.#job?.job === job) this.#job = undefined;
@@ -352,9 +427,10 @@ export class ModelSwitch {
   async #takeOver(
     job: LoadJob,
     request: LoadRequest | RestoreRequest,
-    model: LoadedModel,
-    chosen: ChosenModel,
+    next: ServedModel,
+    owners: Owners | undefined,
   ): Promise<void> {
+    const { model, chosen } = next;
     const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
@@ -367,25 +443,23 @@ export class ModelSwitch {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();
       throw error;
     }
-    this.#serveWith({ model, chosen });
+    this.#serveWith(next);
+    if (owners) this.#keepLasting(before, job.name, owners);
+    else if (!('chosen' in request) || chosen === this.#lasting?.chosen) this.#lasting = undefined;
     job.succeed();
+    const shown = { ...model.modelInfo, ...(this.#lasting && ({ isTemporary: true } as const)) };
     const over = ['error', 'load', 'isEjected'] as const;
-    onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, over);
-    if ('chosen' in request) {
-      if (chosen === this.#lasting?.chosen) this.#lasting = undefined;
-    } else await this.#keep(request, chosen, before);
+    onStatus({ state: 'ready', model: shown, backend: model.backendInfo }, over);
+    if (!owners && !('chosen' in request))
+      await this.#note(nameOf(request) === this.#first.name ? undefined : chosen);
     await old?.model.backend.release();
   }
 
-  /** Keeps the model, or the one before a temporary one. */
-  async #keep(request: LoadRequest, chosen: ChosenModel, before: ChosenModel | undefined): Promise<void> {
-    if (request.isTemporary) {
-      const lasting = this.#lasting?.chosen ?? before;
-      this.#lasting = lasting && { chosen: lasting, clientId: request.clientId };
-    } else {
-      this.#lasting = undefined;
-      await this.#note(nameOf(request) === this.#first.name ? undefined : chosen);
-    }
+  /** @param owners Of the temporary model that serves now. Clients that want the same one own it with them. */
+  #keepLasting(before: ChosenModel | undefined, name: string, owners: Owners): void {
+    const last = this.#lasting;
+    if (last?.name === name) for (const owner of last.owners) owners.add(owner);
+    this.#lasting = { chosen: last ? last.chosen : before, name, owners };
   }
 
   /** Remembers the model for the next start. If that fails, the model still serves. */
@@ -402,6 +476,10 @@ export class ModelSwitch {
 /** Undefined for a model that is not stored on this device. */
 function keyOf(chosen: ChosenModel): string | undefined {
   return 'key' in chosen ? chosen.key : undefined;
+}
+
+function insteadOf(id: string): string {
+  return `${id} is loaded instead`;
 }
 
 /** A temporary load and a lasting one of the same model don't share their end. */

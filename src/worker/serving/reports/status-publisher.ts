@@ -1,7 +1,15 @@
 import type { WorkerStatus } from '../../../protocol/status.ts';
 
 /** Fields of a status that can be removed. */
-export type RemovableField = 'progress' | 'error' | 'load' | 'loadFailure' | 'override' | 'isEjected';
+export type RemovableField =
+  | 'progress'
+  | 'error'
+  | 'load'
+  | 'loadFailure'
+  | 'override'
+  | 'model'
+  | 'backend'
+  | 'isEjected';
 
 /** The worker's status, which every tab sees after each change. */
 export class StatusPublisher {
