@@ -18,6 +18,7 @@ import {
   createTabNumbers,
   createBatch,
   createKnobs,
+  createModelInfo,
   createServedModel,
   createWorkerStatus,
   overrideId,
@@ -1096,6 +1097,76 @@ describe('a new worker', () => {
     expect(link.types).toEqual(['load-model', 'restore-model']);
     serve.close();
     await Promise.allSettled([loaded, restored]);
+  });
+
+  it('gets the calls about its model in the order in which they were made', async () => {
+    const { link, serve } = createServed();
+    const calls = [
+      serve.loadModel('storyteller', { isTemporary: true }),
+      serve.restoreModel(),
+      serve.loadModel('storyteller'),
+      serve.ejectModel(),
+    ];
+    expect(link.types).toEqual(['load-model', 'restore-model', 'load-model', 'eject-model']);
+    serve.close();
+    await Promise.allSettled(calls);
+  });
+
+  it('gets them in order also where the files of a model are read first, and where there are none', async () => {
+    const { link, serve } = createServed();
+    const file = Object.defineProperty(new File(['GGUF'], 'mine.gguf'), 'webkitRelativePath', { value: '' });
+    const calls: Promise<unknown>[] = [serve.loadModel(file), serve.ejectModel()];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+    const refused = serve.loadModel(5 as unknown as string);
+    calls.push(serve.loadModel('storyteller'), serve.restoreModel());
+    await expect(refused).rejects.toBeInstanceOf(InvalidOptionError);
+    await vi.waitFor(() => expect(link.types).toContain('restore-model'));
+    expect(link.types).toEqual(['load-model', 'eject-model', 'load-model', 'restore-model']);
+    calls.push(serve.ejectModel());
+    expect(link.types.at(-1), 'nothing is read any more').toBe('eject-model');
+    serve.close();
+    await Promise.allSettled(calls);
+  });
+
+  it.each(['loadModel', 'planModel', 'ggufFiles', 'searchModels', 'deleteModel'] as const)(
+    '%s takes no options for null, and refuses what can’t be any',
+    async (name) => {
+      const { link, serve } = createServed();
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+      const loose = serve as unknown as Record<
+        typeof name,
+        (first: unknown, options: unknown) => Promise<void>
+      >;
+      await expect(loose[name]('gpt2', 5)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        param: 'options',
+      });
+      const call = loose[name]('gpt2', null);
+      await vi.waitFor(() => expect(link.types).toHaveLength(1));
+      serve.close();
+      await expect(call).rejects.toBeInstanceOf(ClosedError);
+    },
+  );
+
+  it.each([
+    ['ggufFiles', 'model'],
+    ['searchModels', 'query'],
+  ] as const)('%s needs a text', async (name, param) => {
+    const { serve } = createServed();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+    const loose = serve as unknown as Record<typeof name, (first: unknown) => Promise<void>>;
+    await expect(loose[name](undefined)).rejects.toMatchObject({ code: 'INVALID_OPTION', param });
+  });
+
+  it('is told of the model before, but not of a temporary one, which it doesn’t miss', () => {
+    const { link } = createServed();
+    link.status({ model: createModelInfo() });
+    link.say({ type: 'serving' }, 'B');
+    expect(link.received.at(-1)).toMatchObject({ type: 'hello', modelBefore: 'model' });
+    link.welcome('B', { status: createWorkerStatus({ model: createModelInfo({ isTemporary: true }) }) });
+    link.say({ type: 'serving' }, 'C');
+    expect(link.types).toEqual(['hello', 'hello']);
+    expect(link.received.at(-1)).not.toHaveProperty('modelBefore');
   });
 
   it('is asked once more for a model under which the lost one died, and none after it', async () => {

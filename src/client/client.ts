@@ -35,7 +35,7 @@ import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
 import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../protocol/wire.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
-import { textRefusal } from './links/refusals.ts';
+import { checkedOptions, textRefusal } from './links/refusals.ts';
 import { Calls } from './links/calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
@@ -227,6 +227,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   readonly #requests: OutstandingRequests;
   readonly #calls: Calls;
   readonly #jobs: JobsOnDemand;
+  /** Set while picked files are read. */
+  #reading: Promise<unknown> | undefined;
 
   /**
    * @internal
@@ -367,9 +369,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    *   StorageQuotaError, ModelStoreError or LoadCancelledError.
    * @throws LoadAbandonedError once two workers were lost while they loaded it.
    */
-  async loadModel(
-    model: ModelReference,
-    {
+  async loadModel(model: ModelReference, options: LoadModelOptions = {}): Promise<TabserveStatus> {
+    const {
       dtype = 'auto',
       whenBusy = 'finish',
       file,
@@ -379,10 +380,10 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       isTemporary,
       signal,
       onProgress,
-    }: LoadModelOptions = {},
-  ): Promise<TabserveStatus> {
+    } = checkedOptions(options);
     checkDtype(dtype);
-    const source = await toModelSource(model, { file, revision, hub });
+    const given = this.#inTurn(toModelSource(model, { file, revision, hub }));
+    const source = given instanceof Promise ? await given : given;
     const modelName = modelNameOf(source);
     if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
     keepStored();
@@ -418,16 +419,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * a job, loads it again and waits for that; so does a tab that takes over. Encoders stay.
    */
   async ejectModel(): Promise<void> {
-    await this.#calls.ask({ type: 'eject-model' });
+    await this.#askInTurn('eject-model');
   }
 
   /**
-   * Ends this tab's temporary models: the model before them serves again, for all tabs. Does nothing if another one was loaded since.
+   * Ends this tab's temporary models, and those of closed tabs: the model before them serves again, for all tabs, or none if there was none.
+   * Does nothing if another one was loaded since, or while another tab wants the same temporary model.
    *
    * @throws As `loadModel`.
    */
-  restoreModel(): Promise<void> {
-    return this.#calls.ask({ type: 'restore-model' });
+  async restoreModel(): Promise<void> {
+    await this.#askInTurn('restore-model');
   }
 
   /**
@@ -436,10 +438,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    *
    * @throws As `loadModel`, for a model that can't be read or serves another deployment than the one asked for.
    */
-  async planModel(
-    model: ModelReference,
-    { file, revision, hub = this.#hub, deployment }: PlanModelOptions = {},
-  ): Promise<readonly PrecisionPlan[]> {
+  async planModel(model: ModelReference, options: PlanModelOptions = {}): Promise<readonly PrecisionPlan[]> {
+    const { file, revision, hub = this.#hub, deployment } = checkedOptions(options);
     const source = await toModelSource(model, { file, revision, hub });
     return this.#calls.ask({ type: 'plan-model', source, ...(deployment !== undefined && { deployment }) });
   }
@@ -454,7 +454,10 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     this.#connection.post({ type: 'steer-load', action: 'resume' });
   }
 
-  /** Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. */
+  /**
+   * Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. The
+   * model that serves again after a temporary one is loaded on.
+   */
   cancelLoad(): void {
     this.#connection.post({ type: 'steer-load', action: 'cancel' });
   }
@@ -478,8 +481,9 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async ggufFiles(
     id: string,
-    { revision, hub = this.#hub }: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
+    options: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
+    const { revision, hub = this.#hub } = checkedOptions(options);
     return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
   }
 
@@ -491,8 +495,9 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    */
   async searchModels(
     query: string,
-    { hub = this.#hub }: Pick<LoadModelOptions, 'hub'> = {},
+    options: Pick<LoadModelOptions, 'hub'> = {},
   ): Promise<readonly FoundModel[]> {
+    const { hub = this.#hub } = checkedOptions(options);
     return this.#calls.ask({ type: 'search-models', ...toSearch(query, hub) });
   }
 
@@ -503,10 +508,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @param key As in `storedModels()`.
    * @throws ModelInUseError.
    */
-  async deleteModel(
-    key: string,
-    { force = false }: { readonly force?: boolean | undefined } = {},
-  ): Promise<void> {
+  async deleteModel(key: string, options: { readonly force?: boolean | undefined } = {}): Promise<void> {
+    const { force = false } = checkedOptions(options);
     await this.#calls.ask({ type: 'delete-model', key, ...(force && { force }) });
   }
 
@@ -659,6 +662,26 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       void override.release();
       throw error;
     }
+  }
+
+  /** Keeps the order of calls that change the model, though picked files are read before their call is sent. */
+  #inTurn<Value>(value: Value | Promise<Value>): Value | Promise<Value> {
+    const before = this.#reading;
+    if (!before && !(value instanceof Promise)) return value;
+    const turn = Promise.allSettled([before, value]).then(() => value);
+    const reading = turn
+      .catch(() => {})
+      .finally(() => {
+        if (this.#reading === reading) this.#reading = undefined;
+      });
+    this.#reading = reading;
+    return turn;
+  }
+
+  async #askInTurn(type: 'eject-model' | 'restore-model'): Promise<void> {
+    const turn = this.#inTurn(undefined);
+    if (turn) await turn;
+    await this.#calls.ask({ type });
   }
 
   #begin(activity: readonly RequestActivity[]): void {

@@ -27,3 +27,13 @@ it('connect refuses a path that may be an ID of the hub, and says how to write i
     message: expect.stringContaining('begins with `/`, `./` or `https://`'),
   });
 });
+
+it('connect refuses a model that is none', async () => {
+  vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
+  vi.stubGlobal('Worker', EventTarget);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+  await expect(connect({ worker, model: 5 as unknown as string })).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('Expected `model` to be a Hugging Face model ID'),
+  });
+});

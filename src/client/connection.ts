@@ -187,7 +187,9 @@ export class Connection implements LinkListener {
     if (!this.#isOpen) return;
     const knobs = this.#workerStatus?.knobs;
     const override = this.override?.held;
-    const modelBefore = this.#workerStatus?.model?.id;
+    const model = this.#workerStatus?.model;
+    // The next worker doesn't begin with a temporary model.
+    const modelBefore = model?.isTemporary ? undefined : model?.id;
     this.#link.post({
       type: 'hello',
       ...(knobs && { knobs }),

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkDtype, toEncoders, toFirstSource, toModelSource } from './model-source.ts';
+import { checkDtype, toEncoders, toFirstSource, toModelSource as toSource } from './model-source.ts';
+
+/** As an async function calls it. */
+const toModelSource = async (...given: Parameters<typeof toSource>) => toSource(...given);
 
 beforeEach(() => vi.stubGlobal('document', { baseURI: 'http://localhost/app/', querySelectorAll: () => [] }));
 afterEach(() => void vi.unstubAllGlobals());
@@ -133,6 +136,31 @@ describe('a model to load', () => {
     'a'.repeat(101),
   ])('is not %j', async (id) => {
     await expect(toModelSource(id, {})).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  });
+
+  it.each([undefined, null, 5, {}, [5], Symbol('x')])(
+    'is not %s either: the error says what it may be',
+    async (model) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+      await expect(toModelSource(model as string, {})).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        param: 'model',
+        message: expect.stringMatching(/model ID, the address of a folder, or a File, a list/),
+      });
+    },
+  );
+
+  it.each([
+    ['storyteller', { revision: 'v1' }, 'revision'],
+    ['storyteller', { file: 'x' }, 'file'],
+    ['/models/x/', { revision: 'v1' }, 'revision'],
+    [new File([], 'mine.gguf'), { file: 'x' }, 'file'],
+  ])('has no part of a hub where it is not of one: %s, %j', async (model, options, param) => {
+    await expect(toModelSource(model, options)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      param,
+      message: expect.stringContaining('left out: this model is not of the hub'),
+    });
   });
 
   it.each([{ hub: 'huggingface.co' }, { hub: 'ftp://hub' }, { revision: '' }])(

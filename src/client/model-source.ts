@@ -43,7 +43,7 @@ export interface LoadModelOptions extends PlanModelOptions {
   readonly dtype?: DtypeChoice | undefined;
   /**
    * Serves until `restoreModel()`, or until this tab closes: then the model before it serves again. No start begins with it. For a
-   * model that generates.
+   * model that generates. Tabs that load the same one share it, until the last of them has left.
    */
   readonly isTemporary?: boolean | undefined;
   /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
@@ -78,14 +78,19 @@ interface FirstSources {
   readonly encoders: readonly EncoderInit[];
 }
 
-/** @throws InvalidOptionError. */
-export async function toModelSource(
+/** At once for a name, so that calls are sent in order. @throws InvalidOptionError. */
+export function toModelSource(
   model: ModelReference,
-  options: NamedSourceOptions,
-): Promise<ModelSource> {
-  if (typeof model === 'string') return toNamedSource(model, options);
-  const { toPickedSource } = await import('./picked-files.ts');
-  return toPickedSource(model);
+  { file, ...options }: NamedSourceOptions,
+): ModelSource | Promise<ModelSource> {
+  const isNamed = typeof model === 'string';
+  const isEmbedded = model === EMBEDDED_MODEL;
+  if (isNamed && !isEmbedded && !isAddress(model))
+    return { type: 'hub', ...toRepository(file === undefined ? model : `${model}:${file}`, options) };
+  const ofHub = { file, revision: options.revision };
+  if (isNamed && Object.values(ofHub).every((value) => value === undefined))
+    return isEmbedded ? { type: 'embedded' } : { type: 'address', url: folderUrl(model) };
+  return import('./picked-files.ts').then(({ toPickedSource }) => toPickedSource(model, ofHub));
 }
 
 /**
@@ -138,12 +143,6 @@ export function keepStored(): void {
   if ('storage' in navigator) void navigator.storage.persist();
 }
 
-function toNamedSource(model: string, { file, ...options }: NamedSourceOptions): ModelSource {
-  if (model === EMBEDDED_MODEL) return { type: 'embedded' };
-  if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
-  return { type: 'hub', ...toRepository(file === undefined ? model : `${model}:${file}`, options) };
-}
-
 /** @throws InvalidOptionError. */
 export function toRepository(id: string, options: Pick<SourceOptions, 'revision' | 'hub'>) {
   if (!isModelId(id)) {
@@ -163,8 +162,8 @@ export function toSearch(query: string, hub = DEFAULT_HUB) {
 }
 
 /** Whether this can be an ID of the hub: `owner/name`, or the name alone; perhaps with a GGUF file, as in `owner/name:Q4_K_M`. */
-export function isModelId(model: string): boolean {
-  return ID.test(model) && model.length <= MAX_NAME_LENGTH;
+export function isModelId(model: unknown): boolean {
+  return typeof model === 'string' && ID.test(model) && model.length <= MAX_NAME_LENGTH;
 }
 
 /** Whether this names a folder, and not a model of the hub. An ID has neither a scheme nor a leading dot or slash. */
@@ -184,8 +183,8 @@ function folderUrl(model: string): string {
   return href.endsWith('/') ? href : `${href}/`;
 }
 
-function requireName(option: string, value: string): string {
-  if (value !== '' && value.length <= MAX_NAME_LENGTH) return value;
+function requireName(option: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_NAME_LENGTH) return value;
   throw InvalidOptionError.of(option, `a name of at most ${MAX_NAME_LENGTH} characters`, value);
 }
 

@@ -17,6 +17,15 @@ export function inputsRefusal(inputs: unknown): InvalidOptionError | undefined {
   return InvalidOptionError.of('inputs', expected, `${inputs.length} inputs`);
 }
 
+/** As optionsRefusal, for a call. @throws InvalidOptionError. */
+export function checkedOptions<Options extends object>(
+  options: Options | null | undefined,
+): Partial<Options> {
+  const refusal = optionsRefusal(options);
+  if (refusal) throw refusal;
+  return options ?? {};
+}
+
 /** @param options Of a request. */
 export function optionsRefusal(options: unknown): InvalidOptionError | undefined {
   if (options === undefined || options === null) return undefined;
