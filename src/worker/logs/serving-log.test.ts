@@ -212,3 +212,23 @@ it.each(['1/1/1', 'nonsense', ''])('tells a cursor of another log all: %j', (cur
   end();
   expect(log.read(cursor)).toMatchObject({ isWhole: true, requests: [{ number: 1 }] });
 });
+
+it.each(['x/y', '1/x', '2/0', '1/999999999999', '-1/-1', '/', '1', '1/0/7', '0.5/0', ''])(
+  'tells all where a cursor of this log can’t be its own: %j',
+  (rest) => {
+    const { log, end } = createLog();
+    end();
+    log.recordStats(statsOf({ output: 1 }));
+    const whole = log.read('');
+    expect(log.read(`${START_MS}/${rest}`)).toEqual(whole);
+    expect(log.read(whole.cursor)).toMatchObject({ isWhole: false, requests: [] });
+  },
+);
+
+it('knows a cursor whose last times are older than an hour', () => {
+  const { clock, log } = createLog();
+  log.recordStats(statsOf({ output: 1 }));
+  const { cursor } = log.read('');
+  clock.nowMs += 3_700_000;
+  expect(log.read(cursor)).toMatchObject({ isWhole: false, cursor, slices: [] });
+});

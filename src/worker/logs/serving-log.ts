@@ -13,6 +13,9 @@ const SLICE_MS = 10_000;
 /** An hour. */
 const MAX_SLICES = 360;
 
+/** The start of the log, the number of the last request and that of the last slice. */
+const CURSOR = /^\d+\/\d+\/\d+$/;
+
 /** The sums of a slice. */
 type Sums = { -readonly [Field in Exclude<keyof LogSlice, `${string}Ms` | 'meanWaiting'>]: number } & {
   numWaiting: number;
@@ -86,10 +89,10 @@ export class ServingLog {
   read(cursor: string): WorkerLog {
     const nowMs = this.#nowMs();
     const slices = [...this.#slices].filter(([number]) => number > numberAt(nowMs) - MAX_SLICES);
-    const [log, request, slice] = cursor.split('/').map(Number);
-    const isWhole = log !== this.#startedAtMs || request === undefined || slice === undefined;
+    const newest = [...this.#slices.keys()].at(-1) ?? 0;
+    const [log, request = 0, slice = 0] = CURSOR.test(cursor) ? cursor.split('/').map(Number) : [];
+    const isWhole = log !== this.#startedAtMs || request > this.#numRequests || slice > newest;
     const [lastRequest, lastSlice] = isWhole ? [0, 0] : [request, slice];
-    const newest = slices.at(-1)?.[0] ?? lastSlice;
     return {
       startedAtMs: this.#startedAtMs,
       cursor: [this.#startedAtMs, this.#numRequests, newest].join('/'),
