@@ -30,6 +30,14 @@ it('says who runs the model, what runs and waits, and what ended with a closed t
   ]);
 });
 
+it('says that the model is not in memory while it is ejected', () => {
+  const ejected = { requests: new Map(), status: { ...view.status, isEjected: true } as const };
+  expect(tabsIn(ejected).map((number) => describeTab(number, ejected))).toEqual([
+    'Tab 1, this one · model ejected',
+    'Tab 2',
+  ]);
+});
+
 it('says no more of a tab that is at rest than its name', () => {
   const idle = { ...view, requests: new Map() };
   expect(describeTab(2, idle)).toBe('Tab 2');

@@ -13,7 +13,10 @@ export function tabsIn({ requests, status: { tabs } }: Tables): readonly number[
 }
 
 /** What a tab is called, whether it runs the model, and how its texts stand. */
-export function describeTab(number: number, { requests, status: { state, tabs } }: Tables): string {
+export function describeTab(
+  number: number,
+  { requests, status: { state, tabs, isEjected } }: Tables,
+): string {
   const tab = tabs.find((open) => open.number === number);
   const own = [...requests.values()].filter(({ sender }) =>
     tab?.isThis ? sender === undefined : sender === number,
@@ -25,7 +28,7 @@ export function describeTab(number: number, { requests, status: { state, tabs } 
     const texts = numStopped === 1 ? '1 text' : `${formatCount(numStopped)} texts`;
     return numStopped > 0 ? `${parts[0]}: ${texts} ended with it` : `${parts[0]}`;
   }
-  if (tab?.isLeader && canGenerate(state)) parts.push('runs the model');
+  if (tab?.isLeader && canGenerate(state)) parts.push(isEjected ? 'model ejected' : 'runs the model');
   const [numRunning, numWaiting] = [count('running'), count('waiting')];
   if (numRunning > 0) parts.push(`${formatCount(numRunning)} running`);
   if (numWaiting > 0) parts.push(`${formatCount(numWaiting)} waiting`);
