@@ -13,21 +13,21 @@ import { LOCAL_OWNER } from '../../../protocol/bridge-names.ts';
 
 export function offline(host: string, cause: unknown): HubUnreachableError {
   return new HubUnreachableError(
-    `Couldn't reach ${host}: this device is offline. Connect it and load again; the download continues where it stopped.`,
+    `Couldn't reach ${host}: this device is offline. Connect it and try again; a download continues where it stopped.`,
     { cause },
   );
 }
 
 export function unreachable(host: string, cause: unknown): HubUnreachableError {
   return new HubUnreachableError(
-    `Couldn't reach ${host}: it gave no answer, stopped in the middle, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
+    `Couldn't reach ${host}: it gave no answer, stopped in the middle, cut the connection, or hides its answer from this page (CORS). Check the hub's address and try again; a download continues where it stopped.`,
     { cause },
   );
 }
 
 export function unavailable(host: string, status: number, retryAfterMs: number): HubUnavailableError {
   return new HubUnavailableError(
-    `${host} failed (HTTP status ${status}). Load again later; the download continues where it stopped.`,
+    `${host} failed (HTTP status ${status}). Try again later; a download continues where it stopped.`,
     { retryAfterMs },
   );
 }
@@ -35,7 +35,7 @@ export function unavailable(host: string, status: number, retryAfterMs: number):
 export function rateLimited(host: string, retryAfterMs: number): HubRateLimitError {
   const wait = retryAfterMs > 0 ? `in ${Math.ceil(retryAfterMs / 1000)} s` : 'in a few minutes';
   return new HubRateLimitError(
-    `${host} got too many requests from this address (HTTP status 429). Load again ${wait}; the download continues where it stopped.`,
+    `${host} got too many requests from this address (HTTP status 429). Try again ${wait}; a download continues where it stopped.`,
     { retryAfterMs },
   );
 }
@@ -43,20 +43,20 @@ export function rateLimited(host: string, retryAfterMs: number): HubRateLimitErr
 /** @param what Names the thing that was requested. */
 export function webPage(host: string, what: string): HubAnswerError {
   return new HubAnswerError(
-    `${host} answered with a web page instead of ${what}. Open ${host} in a new tab: this network may want you to sign in, or no hub is at this address. Then load again; the download continues where it stopped.`,
+    `${host} answered with a web page instead of ${what}. Open ${host} in a new tab: this network may want you to sign in, or no hub is at this address. Then try again; a download continues where it stopped.`,
   );
 }
 
 export function badAnswer(host: string, detail: string): HubAnswerError {
   return new HubAnswerError(
-    `${host} doesn't answer as a hub does: ${detail}. Check the hub's address, or load again later; the download continues where it stopped.`,
+    `${host} doesn't answer as a hub does: ${detail}. Check the hub's address, or try again later; a download continues where it stopped.`,
   );
 }
 
 /** @param what Names the thing that was requested. */
 export function redirectFailed(host: string, what: string, cause: unknown): HubRedirectError {
   return new HubRedirectError(
-    `${host} redirects ${what}, and the redirect fails: it leads in a circle, or to a host that gives no answer or hides it from this page (CORS). Load again later, or from another hub; the download continues where it stopped.`,
+    `${host} redirects ${what}, and the redirect fails: it leads in a circle, or to a host that gives no answer or hides it from this page (CORS). Try again later, or use another hub; a download continues where it stopped.`,
     { maxFailures: 3, cause },
   );
 }
@@ -64,7 +64,7 @@ export function redirectFailed(host: string, what: string, cause: unknown): HubR
 /** @param what Names the thing that was requested. */
 export function redirectForbidden(host: string, what: string, cause: unknown): HubRedirectError {
   return new HubRedirectError(
-    `${host} redirects ${what} to a host that this page's policy (connect-src) forbids. Allow that host (\`--hub URL\` of the server), or load from another hub; the download continues where it stopped.`,
+    `${host} redirects ${what} to a host that this page's policy (connect-src) forbids. Allow that host (\`--hub URL\` of the server), or use another hub; a download continues where it stopped.`,
     { maxFailures: 1, cause },
   );
 }
