@@ -136,7 +136,7 @@ export type ModelInfo = Wire<typeof modelInfo>;
 const backend = v.picklist(['webgpu', 'wasm', 'server']);
 
 /** `unknown` for a server. */
-const precision = v.picklist([...DTYPES, 'unknown']);
+export const precision = v.picklist([...DTYPES, 'unknown']);
 
 export const backendInfo = v.object({
   /** The backend: WebGPU, `wasm` for the CPU, or another server. */
@@ -194,6 +194,8 @@ export const servedModel = v.object({
   id: v.string(),
   /** The backend: WebGPU, `wasm` for the CPU, or another server. */
   backend,
+  /** As `BackendInfo.rung`. */
+  rung: v.exactOptional(rung),
   /** How the weights are stored. */
   precision,
 });
@@ -204,8 +206,11 @@ export const servedModel = v.object({
  */
 export type ServedModel = Wire<typeof servedModel>;
 
-export function toServedModel(model: ModelInfo, runsOn: BackendInfo): ServedModel {
-  return { id: model.id, backend: runsOn.name, precision: runsOn.precision };
+export function toServedModel(
+  { id }: ModelInfo,
+  { name: runsOn, rung: at, precision: as }: BackendInfo,
+): ServedModel {
+  return { id, backend: runsOn, ...(at && { rung: at }), precision: as };
 }
 
 const fraction = v.number();

@@ -5,7 +5,7 @@ import { isRecord } from '../platform/is-record.ts';
 // Data from a channel is unknown until one of these schemas has checked it.
 
 /** Raised with every change of a message's shape. A client of another version is asked to reload. */
-export const PROTOCOL_VERSION = 17;
+export const PROTOCOL_VERSION = 18;
 
 /** The longest ID and deployment name, in UTF-16 units. Messages with longer ones are dropped. */
 export const MAX_NAME_LENGTH = 100;

@@ -4,6 +4,7 @@ import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
+import type { Dtype } from '../../protocol/models.ts';
 import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
 import type { TabserveStats } from '../../protocol/stats.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
@@ -13,9 +14,10 @@ import { createScriptedModel, createServedModel, scriptedChatTemplate } from '..
 import { serveModel } from './serve-model.ts';
 import { TextDeployment } from './text-deployment.ts';
 
-function createModel(id: string, chatTemplate?: ChatTemplate) {
+function createModel(id: string, chatTemplate?: ChatTemplate, precision: Dtype = 'fp32') {
   const model = createScriptedModel(new ScriptedBackend(), { chatTemplate });
-  return { ...model, modelInfo: { ...model.modelInfo, id } };
+  const { modelInfo, backendInfo } = model;
+  return { ...model, modelInfo: { ...modelInfo, id }, backendInfo: { ...backendInfo, precision } };
 }
 
 /** A deployment that waits for its first model. */
@@ -224,7 +226,10 @@ describe('a text generator whose model changes', () => {
     expect([running.types().at(-1), waiting.types()]).toEqual(['failed', ['failed']]);
   });
 
-  it('begins anew what another model had done at a lost worker', async () => {
+  it.each([
+    ['another model', createServedModel('another')],
+    ['another precision', { ...createServedModel('old'), precision: 'q8' }],
+  ] as const)('begins anew what %s had done at a lost worker', async (_, model) => {
     const { deployment, updates } = await createDeployment();
     deployment.submitAll([
       {
@@ -233,7 +238,7 @@ describe('a text generator whose model changes', () => {
         input: 'ab',
         options: { maxNewTokens: 2 },
         elapsedMs: 0,
-        resumption: { model: createServedModel('another'), choices: [{ tokenIds: [9999] }] },
+        resumption: { model, choices: [{ tokenIds: [9999] }] },
       },
     ]);
     await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
@@ -244,6 +249,21 @@ describe('a text generator whose model changes', () => {
       'chunk',
       'chunk',
       'finished',
+    ]);
+  });
+
+  it('begins anew with another precision of the same one where that is asked for', async () => {
+    const { deployment, submit, updates } = await createDeployment();
+    const running = submit('running', 6);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    await serveModel(deployment, createModel('old', undefined, 'q8'), 'resubmit');
+    await vi.waitFor(() => expect(running.types().at(-1)).toBe('finished'));
+    expect(running.text()).toBe('cdefgh');
+    const models = updates.flatMap((update) => ('model' in update ? [update.model] : []));
+    expect(models.map(({ id, precision, rung }) => `${id} ${precision} ${rung}`)).toEqual([
+      'old fp32 wasm',
+      'old q8 wasm',
+      'old q8 wasm',
     ]);
   });
 });
@@ -324,6 +344,27 @@ describe('a long prompt', () => {
     expect(long.types().filter((type) => type === 'accepted')).toHaveLength(1);
     expect(pieces.length).toBeLessThan(1000);
     expect(next.pieces).toHaveLength(3);
+  });
+
+  it('that a lost worker had begun is begun anew, with a word, by the model that takes over meanwhile', async () => {
+    const { deployment, submit, updates } = await createSlowDeployment(1000);
+    submit('running', 200);
+    const resumption = { model: createServedModel('slow'), choices: [{ tokenIds: [3] }], queueWaitMs: 1 };
+    const [requestIdOfLong, tab] = [requestId('long'), clientId('tab')];
+    const long = { requestId: requestIdOfLong, clientId: tab, input: 'abc', elapsedMs: 9 };
+    deployment.submitAll([{ ...long, options: { maxNewTokens: 2 }, resumption }]);
+    await serveModel(deployment, createModel('next'), 'resubmit');
+    const own = () => updates.filter((update) => update.requestId === requestIdOfLong);
+    await vi.waitFor(() => expect(own().at(-1)?.type).toBe('finished'));
+    expect(own().map(({ type }) => type)).toEqual([
+      'restarted',
+      'accepted',
+      'started',
+      'chunk',
+      'chunk',
+      'finished',
+    ]);
+    deployment.cancel(requestId('running'));
   });
 
   it('goes on where the load of another model is given up meanwhile, and is accepted once', async () => {

@@ -10,6 +10,7 @@ import { toWireError } from '../../protocol/wire-errors.ts';
 import { inPieces } from '../../platform/in-pieces.ts';
 import type { StatsReporter } from '../../protocol/stats-reporter.ts';
 import { timeoutMsOf } from '../../protocol/resolve-options.ts';
+import { canContinue } from './can-continue.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
 import type { ModelGenerator, ModelGeneratorOptions } from './model-generator.ts';
 import type { Accepted, Submission } from './prompt-generator.ts';
@@ -191,7 +192,7 @@ export class TextDeployment {
     const since = this.#early.all;
     this.#started.clear();
     this.#early.clear();
-    this.#early.enter([...restarted, ...since].map(withoutProgress));
+    this.#early.enter([...restarted.map(withoutProgress), ...since]);
     this.#onUpdates(restarted.map(({ requestId }) => ({ type: 'restarted', requestId, model: next })));
   }
 
@@ -292,10 +293,10 @@ export class TextDeployment {
     this.#onUpdates(submissions.map(({ requestId }) => ({ type: 'failed', requestId, error })));
   }
 
-  /** Drops tokens of another model, which mean nothing to this one. */
+  /** Drops tokens that this model can't go on from: of another one, or of another precision. */
   #forModel(submission: Submission): Submission {
     const { requestId, resumption } = submission;
-    if (!resumption?.model || !this.#served || resumption.model.id === this.#served.id) return submission;
+    if (!resumption?.model || !this.#served || canContinue(resumption.model, this.#served)) return submission;
     this.#onUpdates([{ type: 'restarted', requestId, model: this.#served }]);
     return withoutProgress(submission);
   }

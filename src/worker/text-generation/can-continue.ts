@@ -1,0 +1,12 @@
+import type { ServedModel } from '../../protocol/models.ts';
+
+/** Whether a text that one model has begun stays the same, up to rounding, if the other one goes on with it. */
+export function canContinue(begun: ServedModel, next: ServedModel): boolean {
+  if (begun.id !== next.id) return false;
+  return begun.precision === next.precision || standsIn(begun, next) || standsIn(next, begun);
+}
+
+/** A rung without fp16 takes fp32 for it. On a device that has fp16, somebody has chosen between the two. */
+function standsIn({ precision, rung }: ServedModel, replaced: ServedModel): boolean {
+  return precision === 'fp32' && rung !== 'webgpu-fp16' && replaced.precision === 'fp16';
+}
