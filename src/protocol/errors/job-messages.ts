@@ -56,9 +56,9 @@ export function wrongJobBody(reason: string): JobRowError {
   return new JobRowError(`${reason} Correct the body of this row.`);
 }
 
-export function jobModelChanged(began: string, serves: string | undefined): JobModelError {
+export function jobModelChanged(began: string, serves: string): JobModelError {
   return new JobModelError(
-    `${began} began this job, and ${serves ?? 'no model'} serves now. Load ${began} to go on, or resume the job to take the other model for the remaining rows.`,
+    `${began} began this job, and ${serves} serves now. Load ${began} to go on, or resume the job to take the other one for the remaining rows.`,
   );
 }
 

@@ -9,8 +9,8 @@ import { LearnedTexts } from '../../protocol/openai/learned-texts.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
+import { modelObstacle, type JobModel } from './job-model.ts';
 import type { StoredJob } from './stored-job.ts';
-import { jobModelChanged } from '../../protocol/errors/job-messages.ts';
 
 /** The worker's deployments, as a job uses them. */
 export interface JobServer extends Pick<RowServer<RowRequest>, 'numRowsFor'> {
@@ -102,8 +102,7 @@ export class JobRunner {
     switch (update.type) {
       case 'started':
       case 'restarted':
-        if (this.#rows.deploymentOf(index) === this.job.definition.deployment)
-          this.#checkModel(update.model.id);
+        if (this.#rows.deploymentOf(index) === this.job.definition.deployment) this.#checkModel(update.model);
         break;
       case 'finished':
       case 'answered': {
@@ -134,9 +133,9 @@ export class JobRunner {
   }
 
   /** The status of the worker may name the new model only later. */
-  #checkModel(serving: string): void {
-    const { model } = this.job;
-    if (model !== undefined && model !== serving) this.#block(toWireError(jobModelChanged(model, serving)));
+  #checkModel(serving: JobModel): void {
+    const obstacle = this.job.model && modelObstacle(this.job.model, serving);
+    if (obstacle) this.#block(obstacle);
   }
 
   /** @throws StorageQuotaError, JobStoreError. */

@@ -5,7 +5,7 @@ import { BATCH_FILE, FILE_TEXTS } from '../../jobs/testing/batch-file.ts';
 import { asClientId, type RequestId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
-import type { EncoderInfo } from '../../protocol/models.ts';
+import type { Dtype, EncoderInfo, ServedModel } from '../../protocol/models.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MemoryFile, MemoryFolder } from '../models/store/test-support.ts';
@@ -26,9 +26,11 @@ const DEFINITION: JobDefinition = {
   columns: ['word'],
 };
 
-const MODEL = { id: 'model', backend: 'wasm', precision: 'fp32' } as const;
-const ready = (id: string): WorkerStatus =>
-  createWorkerStatus({ state: 'ready', model: createModelInfo({ id }) });
+const MODEL: ServedModel = { id: 'model', backend: 'wasm', precision: 'fp32' };
+const backendIn = (precision: Dtype) =>
+  ({ name: 'wasm', precision, adapter: '', fallbackReason: '' }) as const;
+const ready = (id: string, precision: Dtype = 'fp32'): WorkerStatus =>
+  createWorkerStatus({ state: 'ready', model: createModelInfo({ id }), backend: backendIn(precision) });
 
 /** Rows of a worker, on a disk that outlives it. Rows are answered by hand: with their input in capitals. */
 async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; numRows?: number } = {}) {
@@ -116,6 +118,21 @@ async function createJob({ call }: Opened, rows: readonly object[], definition: 
   const texts = rows.map((row) => JSON.stringify(row));
   await call<'add-job-rows'>({ type: 'add-job-rows', callId: 1, jobId, from: 0, rows: texts });
   await call<'start-job'>({ type: 'start-job', callId: 2, jobId });
+}
+
+/** Leaves the events of job j1 as an earlier version wrote them. */
+async function dropPrecision(root: MemoryFolder): Promise<void> {
+  let folder = root;
+  for (const name of ['tabserve', 'jobs', 'j1']) folder = await folder.getDirectoryHandle(name);
+  const file = await (await folder.getFileHandle('events.log')).createSyncAccessHandle();
+  const bytes = new Uint8Array(file.getSize());
+  file.read(bytes, { at: 0 });
+  const text = new TextDecoder().decode(bytes);
+  // The index knows where each line begins.
+  const shorter = text.replaceAll(/,"precision":"\w+"/g, (part) => ' '.repeat(part.length));
+  expect(shorter).not.toBe(text);
+  file.write(new TextEncoder().encode(shorter), { at: 0 });
+  file.close();
 }
 
 const words = (...texts: readonly string[]) => texts.map((word) => ({ word }));
@@ -329,6 +346,83 @@ describe('a job', () => {
     ]);
   });
 
+  it('waits for the precision that began it, also in the next browser, and says which serves', async () => {
+    const root = new MemoryFolder();
+    const first = await openWorker(root);
+    await createJob(first, words('a', 'b'));
+    first.answer(1);
+    await first.published();
+    const next = await openWorker(root.clone(), { status: ready('model', 'q8') });
+    const paused = await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
+    expect(paused).toMatchObject([
+      {
+        state: 'paused',
+        error: {
+          code: 'JOB_MODEL_CHANGED',
+          message: expect.stringContaining('model in fp32 began this job, and model in q8 serves now'),
+        },
+      },
+    ]);
+    next.worker.status = ready('model');
+    next.service.schedule();
+    expect(next.worker.running.size).toBe(1);
+    next.worker.status = ready('model', 'q8');
+    next.service.schedule();
+    expect(next.worker.running.size).toBe(0);
+    await steer(next, 'resume');
+    expect([next.worker.running.size, await next.published()]).toEqual([
+      1,
+      expect.objectContaining({ state: 'running', model: 'model' }),
+    ]);
+  });
+
+  it.each(['started', 'restarted'] as const)(
+    'takes no row of another precision that has %s it before the status names that',
+    async (type) => {
+      const opened = await openWorker(new MemoryFolder());
+      await createJob(opened, words('a', 'b', 'c'));
+      opened.answer(1);
+      const [requestId] = [...opened.worker.running.keys()];
+      const model: ServedModel = { ...MODEL, precision: 'q8' };
+      if (requestId) opened.service.receive([{ type, requestId, queueWaitMs: 0, model }]);
+      expect(opened.worker.running.size).toBe(0);
+      expect(await opened.published()).toMatchObject({
+        state: 'paused',
+        error: { code: 'JOB_MODEL_CHANGED' },
+      });
+      await vi.advanceTimersByTimeAsync(5000);
+      opened.answer();
+      expect(await opened.textsOf()).toEqual(['SAY A', 'SAY B', 'SAY C']);
+    },
+  );
+
+  it('from before jobs kept the precision goes on in any, and from there in that one', async () => {
+    const root = new MemoryFolder();
+    const first = await openWorker(root);
+    await createJob(first, words('a', 'b', 'c'));
+    first.answer(1);
+    await first.published();
+    const old = root.clone();
+    await dropPrecision(old);
+    const next = await openWorker(old, { status: ready('model', 'q4') });
+    expect(next.worker.running.size).toBe(2);
+    next.worker.status = ready('model', 'q8');
+    next.service.schedule();
+    expect(await next.published()).toMatchObject({ state: 'paused', error: { code: 'JOB_MODEL_CHANGED' } });
+  });
+
+  it('of vectors waits for the precision of the embedder', async () => {
+    const status = { ...ready('model'), encoders: [ENCODER] };
+    const opened = await openWorker(new MemoryFolder(), { status });
+    await createJob(opened, words('a', 'b', 'c'), { deployment: 'embedder', options: {} });
+    expect(opened.worker.running.size).toBe(2);
+    opened.worker.status = { ...status, encoders: [{ ...ENCODER, backend: backendIn('q8') }] };
+    opened.service.schedule();
+    expect(opened.worker.running.size).toBe(0);
+    const error = { message: expect.stringContaining('encoder in fp32 began this job') };
+    expect(await opened.published()).toMatchObject({ state: 'paused', error });
+  });
+
   it.each([
     ['paused', 'NO_MODEL', createWorkerStatus({ state: 'ready' })],
     ['queued', undefined, createWorkerStatus({ state: 'loading' })],
@@ -526,7 +620,7 @@ const ENCODER: EncoderInfo = {
   vocabSize: 10,
   dimensions: 2,
   prompts: [],
-  backend: { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' },
+  backend: backendIn('fp32'),
 };
 
 const text = (id: string) => ({

@@ -11,14 +11,10 @@ import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { JobRunner, type JobServer } from './job-runner.ts';
 import { JobStore, type Draft } from './job-store.ts';
+import { modelObstacle, type JobModel } from './job-model.ts';
 import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
-import {
-  jobModelChanged,
-  jobNotFound,
-  jobStoreFailed,
-  jobTemplateTooLong,
-} from '../../protocol/errors/job-messages.ts';
+import { jobNotFound, jobStoreFailed, jobTemplateTooLong } from '../../protocol/errors/job-messages.ts';
 
 /** The calls that a client makes about jobs. */
 export type JobCall = Extract<CallName, `${string}job${string}`>;
@@ -146,7 +142,7 @@ export class JobService {
     const runner = new JobRunner(job, this.#host.server, {
       onChange: () => {
         const isOver = job.isDone || this.#obstacleOf(job) !== undefined;
-        if (job.model === undefined) this.#adoptModel(job);
+        this.#adoptModel(job);
         this.#change(job);
         if (job.isDone) this.#findLost();
         if (isOver && this.#runner === runner) queueMicrotask(() => this.schedule());
@@ -159,7 +155,9 @@ export class JobService {
 
   #adoptModel(job: StoredJob): void {
     const serving = this.#servingFor(job);
-    if (job.model !== undefined || serving === undefined) return;
+    // A job from before jobs kept the precision takes that of the first model that goes on with it.
+    if (job.model?.precision !== undefined || serving === undefined) return;
+    if (job.model && modelObstacle(job.model, serving)) return;
     try {
       job.setModel(serving);
     } catch (error) {
@@ -191,13 +189,16 @@ export class JobService {
     });
   }
 
-  get #encoder(): string | undefined {
-    return this.#host.status().encoders?.find(({ deployment }) => deployment === EMBEDDER)?.id;
+  get #encoder(): JobModel | undefined {
+    const encoder = this.#host.status().encoders?.find(({ deployment }) => deployment === EMBEDDER);
+    return encoder && { id: encoder.id, precision: encoder.backend.precision };
   }
 
-  /** The ID of the model that would answer its rows. */
-  #servingFor({ definition }: StoredJob): string | undefined {
-    return definition.deployment === TEXT_GENERATOR ? this.#host.status().model?.id : this.#encoder;
+  /** The model that would answer its rows. */
+  #servingFor({ definition }: StoredJob): JobModel | undefined {
+    if (definition.deployment !== TEXT_GENERATOR) return this.#encoder;
+    const { model, backend } = this.#host.status();
+    return model && backend && { id: model.id, precision: backend.precision };
   }
 
   #obstacleOf(job: StoredJob): Obstacle {
@@ -210,8 +211,7 @@ export class JobService {
       if (state !== 'ready') return state === 'failed' && error ? error : 'loading';
       if (serving === undefined) return toWireError(NoModelError.of());
     }
-    if (job.model === undefined || serving === undefined || job.model === serving) return undefined;
-    return toWireError(jobModelChanged(job.model, serving));
+    return job.model && serving && modelObstacle(job.model, serving);
   }
 
   #infoOf(job: StoredJob): JobInfo {
@@ -226,7 +226,7 @@ export class JobService {
       ...(isRunning && this.#runner && { progress: this.#runner.progress }),
       ...(job.totals && { totals: job.totals }),
       numRetries: job.numRetries,
-      ...(job.model !== undefined && { model: job.model }),
+      ...(job.model && { model: job.model.id }),
       ...(error !== undefined && error !== 'loading' && { error }),
     };
   }

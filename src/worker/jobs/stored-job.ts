@@ -12,10 +12,12 @@ import {
   type StoredRow,
 } from '../../protocol/jobs.ts';
 import { readCells, textOfCell } from '../../protocol/job-cells.ts';
+import { precision } from '../../protocol/models.ts';
 import { seedOfRow } from '../../jobs/row-rules.ts';
 import type { RowOutcome } from '../../jobs/row-runner.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
+import { modelObstacle, type JobModel } from './job-model.ts';
 import { storageFullForJob } from '../models/store/store-errors.ts';
 import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
 
@@ -23,7 +25,7 @@ const event = v.variant('type', [
   /** `begin`: a worker prepares its first rows; `begun`: it did. */
   v.object({ type: v.picklist(['pause', 'resume', 'cancel', 'begin', 'begun']) }),
   v.object({ type: v.literal('name'), name: v.string() }),
-  v.object({ type: v.literal('model'), id: v.string() }),
+  v.object({ type: v.literal('model'), id: v.string(), precision: v.exactOptional(precision) }),
   /** Errors before `from` in the log of results no longer count. */
   v.object({ type: v.literal('retry'), from: count }),
   /** The result of this row before `from` no longer counts. */
@@ -65,7 +67,7 @@ export class StoredJob {
   readonly #counts = { finished: 0, failed: 0 };
   #numEvents = 0;
   name: string;
-  model: string | undefined;
+  model: JobModel | undefined;
   isPaused = false;
   isCancelled = false;
   /** Whether its files are gone, although the logs that are open can be read and written. */
@@ -146,10 +148,10 @@ export class StoredJob {
   }
 
   /** @param model Takes the place of the one that began it. */
-  resume(model: string | undefined): void {
+  resume(model: JobModel | undefined): void {
     if (this.isPaused || this.isCancelled || this.endsWorkers) this.#record({ type: 'resume' });
     this.#numLostWorkers = 0;
-    if (model !== undefined && this.model !== undefined && model !== this.model) this.setModel(model);
+    if (model && this.model && modelObstacle(this.model, model)) this.setModel(model);
   }
 
   cancel(): void {
@@ -160,8 +162,8 @@ export class StoredJob {
     this.#record({ type: 'name', name });
   }
 
-  setModel(id: string): void {
-    this.#record({ type: 'model', id });
+  setModel(model: JobModel): void {
+    this.#record({ type: 'model', ...model });
   }
 
   retryFailed(): void {
@@ -261,7 +263,7 @@ export class StoredJob {
 
   #apply(made: JobEvent): void {
     if (made.type === 'name') this.name = made.name;
-    else if (made.type === 'model') this.model = made.id;
+    else if (made.type === 'model') this.model = made;
     else if (made.type === 'retry') this.#noteRetry(made.from);
     else if (made.type === 'rerun') this.#noteRerun(made);
     else if (made.type === 'totals') this.#noteTotals(made);
