@@ -19,9 +19,9 @@ export interface LoggedRequest {
   readonly numCachedTokens?: number;
   /** Tokens that were generated. */
   readonly numOutputTokens?: number;
-  /** From its arrival to its first step. Left out for a text that was not finished, and outside of the text generator. */
+  /** From its submission to its first step. Left out for a text that was not finished, and outside of the text generator. */
   readonly queueWaitMs?: number;
-  /** From its arrival at this worker to its end, the load of a model that it waited for included. */
+  /** From its submission to its end, also where a worker before this one has begun it. The load of a model that it waited for counts. */
   readonly durationMs: number;
   /** Why its first text ended. */
   readonly finishReason?: FinishReason;

@@ -55,9 +55,7 @@ export class RequestRouter {
     requests: readonly SubmittedRequest[],
   ): void {
     const wasIdle = this.#parts.registry.isEmpty;
-    const fresh = requests.filter(({ requestId }) =>
-      this.#parts.registry.add(requestId, clientId, turnInfo.caller),
-    );
+    const fresh = requests.filter((request) => this.#parts.registry.add(request, clientId, turnInfo.caller));
     if (fresh.length === 0) return;
     if (wasIdle) this.#parts.host.tell({ type: 'busy' });
     // Only the bridge names a caller, for each of its requests.
@@ -139,7 +137,7 @@ export class RequestRouter {
       if (!END_TYPES.has(update.type)) continue;
       const request = this.#parts.registry.end(update.requestId);
       if (activity && request) {
-        const durationMs = systemClock.now() - request.arrivedAtMs;
+        const durationMs = systemClock.now() - request.submittedAtMs;
         this.#parts.log.recordEnd(update, { activity, caller: request.caller, durationMs });
       }
       if (this.#parts.registry.isEmpty) this.#parts.host.tell({ type: 'idle' });

@@ -242,7 +242,8 @@ describe('ServeWorker', () => {
       deployment: 'shout',
       input: 'ho',
       options: {},
-      elapsedMs: 0,
+      // It was at the worker before this one, or on its way.
+      elapsedMs: 700,
     };
     bridge.send({ type: 'submit', ...sent, caller: ['loopback', 'key', ''] });
     await work(2);
@@ -253,7 +254,7 @@ describe('ServeWorker', () => {
       requests: [
         { number: 1, tab: 1, deployment: 'shout', durationMs: WORK_MS },
         { number: 2, tab: 1, durationMs: 2 * WORK_MS, error },
-        { number: 3, caller: ['loopback', 'key', ''], durationMs: 2 * WORK_MS },
+        { number: 3, caller: ['loopback', 'key', ''], durationMs: 700 + 2 * WORK_MS },
       ],
     });
   });

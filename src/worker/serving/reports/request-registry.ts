@@ -1,6 +1,6 @@
 import { systemClock } from '../../../batching/base/clock.ts';
 import type { ClientId, RequestId } from '../../../protocol/ids.ts';
-import type { Caller } from '../../../protocol/requests.ts';
+import type { Caller, SubmittedRequest } from '../../../protocol/requests.ts';
 
 /** Number of ended requests to remember, so that a repeated message does not start one again. */
 const MAX_REMEMBERED = 4096;
@@ -8,8 +8,8 @@ const MAX_REMEMBERED = 4096;
 interface LiveRequest {
   readonly clientId: ClientId;
   readonly caller: Caller | undefined;
-  /** On the worker's clock. */
-  readonly arrivedAtMs: number;
+  /** On the worker's clock. It may be before the worker began. */
+  readonly submittedAtMs: number;
   hasToken: boolean;
 }
 
@@ -43,9 +43,14 @@ export class RequestRegistry {
   }
 
   /** Returns false if this request already waits, runs or has ended here. */
-  add(requestId: RequestId, clientId: ClientId, caller?: Caller): boolean {
+  add(
+    { requestId, elapsedMs }: Pick<SubmittedRequest, 'requestId' | 'elapsedMs'>,
+    clientId: ClientId,
+    caller?: Caller,
+  ): boolean {
     if (this.#live.has(requestId) || this.#ended.has(requestId)) return false;
-    this.#live.set(requestId, { clientId, caller, arrivedAtMs: systemClock.now(), hasToken: false });
+    const submittedAtMs = systemClock.now() - elapsedMs;
+    this.#live.set(requestId, { clientId, caller, submittedAtMs, hasToken: false });
     return true;
   }
 
