@@ -7,17 +7,20 @@ import { ActivityLog } from './activity-log.ts';
 
 const [A, B] = [requestId('a'), requestId('b')];
 
+interface Given {
+  readonly input?: unknown;
+  readonly deployment?: string;
+  readonly numResumedTokens?: number;
+}
+
 function createLog() {
   const clock = new FakeClock();
   const sent: RequestActivity[][] = [];
   const log = new ActivityLog(clock, (activity) => sent.push([...activity]));
-  const submit = (
-    id = A,
-    given: { readonly input?: unknown; readonly numResumedTokens?: number } = {},
-  ): void =>
+  const submit = (id = A, given: Given = {}): void =>
     log.recordSubmitted(
       { requestId: id, clientId: clientId('tab'), deployment: 'text-generator', input: 'Once', ...given },
-      given.numResumedTokens ?? 0,
+      given.numResumedTokens,
     );
   return { clock, sent, log, submit };
 }
@@ -126,7 +129,7 @@ describe('ActivityLog', () => {
     log.recordUpdate(started());
     log.recordUpdate(answered(B));
     log.recordUpdate(failed('LATE', B));
-    expect(statesOf(log.live)).toEqual(['a running 0']);
+    expect(statesOf(log.readLive())).toEqual(['a running 0']);
     clock.advance(100);
     expect(sent.map(statesOf)).toEqual([['a running 0', 'b waiting 0', 'b finished 0']]);
   });
@@ -144,16 +147,17 @@ describe('ActivityLog', () => {
     expect(sent.map(statesOf)).toEqual([['a waiting 0', 'a finished 2', 'b waiting 0'], ['b finished 0']]);
   });
 
-  it('tells why a text has ended', () => {
+  it('tells why a text has ended, and counts the end token, as its sender does', () => {
     const { clock, sent, log, submit } = createLog();
     submit();
-    const choice = { text: '', generatedText: '', tokenIds: [], finishReason: 'length', seed: 0 } as const;
-    const usage = { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 0 };
+    const choice = { text: '', generatedText: '', tokenIds: [5], finishReason: 'stop', seed: 0 } as const;
+    const usage = { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 2 };
     const timings = { queueWaitMs: 0, ttftMs: 0, e2eMs: 0, tpotMs: 0 };
     const result = { ...choice, choices: [choice], usage, timings };
     log.recordUpdate({ type: 'finished', requestId: A, result });
     clock.advance(100);
-    expect(sent).toMatchObject([[{ state: 'waiting' }, { state: 'finished', finishReason: 'length' }]]);
+    const ended = { state: 'finished', finishReason: 'stop', numOutputTokens: 2 };
+    expect(sent).toMatchObject([[{ state: 'waiting' }, ended]]);
   });
 
   it.each([
@@ -162,17 +166,47 @@ describe('ActivityLog', () => {
   ])('tells an end with %s as %s', (code, state) => {
     const { clock, sent, log, submit } = createLog();
     submit();
+    log.recordUpdate({ type: 'accepted', requestId: A });
     log.recordUpdate(failed(code));
     clock.advance(100);
     expect(sent.map(statesOf)).toEqual([['a waiting 0', `a ${state} 0`]]);
-    expect(log.live).toEqual([]);
+    expect(log.readLive()).toEqual([]);
+  });
+
+  it('tells nobody of a request that is refused at once, but its caller', () => {
+    const { clock, sent, log, submit } = createLog();
+    submit(A);
+    expect(log.recordUpdate(failed('NO_CHAT_TEMPLATE'))).toMatchObject({ requestId: A, state: 'failed' });
+    clock.advance(60);
+    submit(B);
+    clock.advance(40);
+    expect(sent.map(statesOf)).toEqual([['b waiting 0']]);
+    submit(A);
+    log.recordUpdate(failed('NO_CHAT_TEMPLATE'));
+    clock.advance(100);
+    expect(sent).toHaveLength(1);
+    expect([clock.pendingTimers, statesOf(log.readLive())]).toEqual([0, ['b waiting 0']]);
+  });
+
+  it.each<readonly [string, (created: ReturnType<typeof createLog>) => unknown, Given]>([
+    ['every tab has heard of', ({ clock }) => clock.advance(100), {}],
+    ['a tab that came meanwhile knows', ({ log }) => log.readLive(), {}],
+    ['may have run, at a deployment that accepts all', () => {}, { deployment: 'adder' }],
+    ['the worker before had', () => {}, { numResumedTokens: 0 }],
+  ])('tells the end of a refused request that %s', (_, meet, given) => {
+    const created = createLog();
+    created.submit(A, given);
+    meet(created);
+    created.log.recordUpdate(failed('LATE'));
+    created.clock.advance(100);
+    expect(created.sent.flatMap(statesOf)).toEqual(['a waiting 0', 'a failed 0']);
   });
 
   it('counts on from the tokens that a lost worker had generated', () => {
     const { log, submit } = createLog();
     submit(A, { numResumedTokens: 5 });
     log.recordUpdate(chunk([7]));
-    expect(statesOf(log.live)).toEqual(['a running 6']);
+    expect(statesOf(log.readLive())).toEqual(['a running 6']);
   });
 
   it('says nothing of a request that it does not know', () => {
@@ -200,6 +234,6 @@ describe('the preview of an input', () => {
   ])('shows %s', (_, input, preview) => {
     const { log, submit } = createLog();
     submit(A, { input });
-    expect(log.live[0]?.inputPreview).toBe(preview);
+    expect(log.readLive()[0]?.inputPreview).toBe(preview);
   });
 });

@@ -2,6 +2,7 @@ import type { Clock } from '../../batching/base/clock.ts';
 import { shown, textOf } from '../../batching/base/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { isChat } from '../../protocol/chat.ts';
+import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { RequestActivity, RequestUpdate } from '../../protocol/requests.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 
@@ -33,20 +34,28 @@ export class ActivityLog {
   readonly #changed = new Map<RequestId, RequestActivity>();
   /** Requests that no message has told of, as they were submitted. */
   readonly #untold = new Map<RequestId, RequestActivity>();
+  /** Those of them that no tab knows, and that the text generator hasn't accepted. If they end now, they were refused. */
+  readonly #refusable = new Set<RequestId>();
+  #isSending = false;
 
   constructor(clock: Clock, send: (activity: readonly RequestActivity[]) => void) {
     this.#clock = clock;
     this.#send = send;
   }
 
-  /** All waiting and running requests. */
-  get live(): readonly RequestActivity[] {
+  /** All waiting and running requests, for a tab that comes. */
+  readLive(): readonly RequestActivity[] {
+    this.#refusable.clear();
     return [...this.#live.values()];
   }
 
-  recordSubmitted({ input, ...submitted }: Submitted, numResumedTokens: number): void {
+  /** @param numResumedTokens Left out for a request that no worker had before. */
+  recordSubmitted({ input, ...submitted }: Submitted, numResumedTokens?: number): void {
     const inputPreview = previewOf(input);
-    this.#record({ ...submitted, inputPreview, state: 'waiting', numOutputTokens: numResumedTokens });
+    const isNew = numResumedTokens === undefined;
+    // No other deployment says what it has accepted.
+    if (isNew && submitted.deployment === TEXT_GENERATOR) this.#refusable.add(submitted.requestId);
+    this.#record({ ...submitted, inputPreview, state: 'waiting', numOutputTokens: numResumedTokens ?? 0 });
   }
 
   /** Returns the request as it is now; undefined for one that it does not know. */
@@ -58,8 +67,15 @@ export class ActivityLog {
     const numOutputTokens = numTokensAfter(update, current.numOutputTokens);
     const end = update.type === 'finished' && { finishReason: update.result.finishReason };
     const activity: RequestActivity = { ...current, state, numOutputTokens, ...end };
-    this.#record(activity);
+    const isRefused = this.#refusable.delete(update.requestId) && update.type === 'failed';
+    if (isRefused) this.#drop(update.requestId);
+    else this.#record(activity);
     return activity;
+  }
+
+  /** A request that was refused at once concerns its sender alone. */
+  #drop(requestId: RequestId): void {
+    for (const requests of [this.#live, this.#changed, this.#untold]) requests.delete(requestId);
   }
 
   #record(activity: RequestActivity): void {
@@ -67,8 +83,10 @@ export class ActivityLog {
     if (!this.#live.has(requestId)) this.#untold.set(requestId, activity);
     if (state === 'waiting' || state === 'running') this.#live.set(requestId, activity);
     else this.#live.delete(requestId);
-    if (this.#changed.size === 0) this.#clock.setTimer(INTERVAL_MS, () => this.#sendNow());
     this.#changed.set(requestId, activity);
+    if (this.#isSending) return;
+    this.#isSending = true;
+    this.#clock.setTimer(INTERVAL_MS, () => this.#sendNow());
   }
 
   /** A request that has come and gone since the last message is told as both: a tab lists only what it has seen alive. */
@@ -77,17 +95,18 @@ export class ActivityLog {
       const first = this.#live.has(last.requestId) ? undefined : this.#untold.get(last.requestId);
       return first ? [first, last] : [last];
     });
+    this.#isSending = false;
     this.#changed.clear();
     this.#untold.clear();
-    this.#send(activity);
+    this.#refusable.clear();
+    if (activity.length > 0) this.#send(activity);
   }
 }
 
-/** Where nobody reads a text before its end, the end alone tells of its tokens. */
+/** The end alone tells of all tokens: of the model's end token, and of a text that nobody reads before. */
 function numTokensAfter(update: RequestUpdate, before: number): number {
   if (update.type === 'chunk') return before + update.tokenIds.length;
-  if (update.type === 'finished')
-    return update.result.choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  if (update.type === 'finished') return update.result.usage.numOutputTokens;
   return update.type === 'restarted' ? 0 : before;
 }
 

@@ -157,8 +157,8 @@ export class RequestRouter {
   }
 }
 
-function numResumedTokensOf({ resumption }: SubmittedRequest): number {
-  return (resumption?.choices ?? []).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+function numResumedTokensOf({ resumption }: SubmittedRequest): number | undefined {
+  return resumption?.choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
 /**

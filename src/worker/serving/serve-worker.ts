@@ -216,7 +216,7 @@ export class ServeWorker {
     this.#tabs.toClient(clientId, {
       type: 'welcome',
       status: this.#status.current,
-      activity: this.#activity.live,
+      activity: this.#activity.readLive(),
       batches: this.#batchLog.all,
       ...(this.#stepLog.all.length > 0 && { steps: this.#stepLog.all }),
     });
