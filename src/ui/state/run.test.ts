@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
 import { createBar, idOf, OTHER_TAB } from '../testing/test-support.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
-import { isOtherRun, latestRun, updateRuns, type Experiment, type Runs, type RunsInput } from './run.ts';
+import {
+  firstOwnId,
+  isOtherRun,
+  latestRun,
+  updateRuns,
+  type Experiment,
+  type Runs,
+  type RunsInput,
+} from './run.ts';
 
 const EMPTY: RequestTables = { requests: new Map(), answers: new Map(), numSubmitted: new Map() };
 
@@ -123,6 +131,24 @@ describe('a run', () => {
     page.receive(600, [ofOtherTab('x', 'finished')]);
     page.receive(800, [ofOtherTab('y', 'running')]);
     expect(page.runs.prompts?.requestIds).toEqual(['x', 'y']);
+  });
+
+  it('of this tab is known while those of others come after it, until this tab sends again', () => {
+    const page = new Page();
+    page.at(0, submitted('a'));
+    page.modelId = 'another';
+    page.receive(100, [ofOtherTab('x', 'running')]);
+    expect(page.runs.prompts?.requestIds).toEqual(['x']);
+    expect(page.runs.own).toMatchObject({ requestIds: ['a'] });
+    expect(page.runs.own?.endedAtMs).toBeUndefined();
+    page.at(200, cancelled('a'));
+    expect(page.runs.own, 'its end').toMatchObject({ requestIds: ['a'], endedAtMs: 200 });
+    page.at(300, submitted('b'));
+    expect(page.runs.own?.requestIds).toEqual(['x', 'b']);
+    expect(firstOwnId(page.runs.own), 'whoever began it').toBe('b');
+    page.experiments.set(idOf('t'), 'trial');
+    page.at(2000, submitted('t'));
+    expect(firstOwnId(page.runs.own), 'a trial is no prompt').toBe('b');
   });
 
   it('knows who sent the requests of other tabs, also when their rows are gone', () => {

@@ -41,6 +41,8 @@ const MAX_REQUESTS = 500;
 /** The newest of each kind. */
 export interface Runs {
   readonly prompts?: Run | undefined;
+  /** The newest with a prompt of this tab: `prompts`, or the one that those of others alone came after. */
+  readonly own?: Run | undefined;
   readonly experiment?: Run | undefined;
 }
 
@@ -86,8 +88,10 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
           add(requestId, nowMs, after.requests.get(requestId)?.sender);
     }
   }
+  const prompts = next.prompts && measured(next.prompts, input);
   return {
-    prompts: next.prompts && measured(next.prompts, input),
+    prompts,
+    own: firstOwnId(prompts) === undefined ? next.own && measured(next.own, input) : prompts,
     experiment: next.experiment && measured(next.experiment, input),
   };
 }
@@ -108,6 +112,11 @@ export function spanOf(
 /** Whether all its requests have ended. Their last step may not be reported yet. */
 export function isOver({ requestIds }: Run, { requests }: Pick<RequestTables, 'requests'>): boolean {
   return requestIds.every((id) => !isActive(requests.get(id)?.status ?? 'finished'));
+}
+
+/** The first of this tab's requests; undefined where all are of others. */
+export function firstOwnId(run: Run | undefined): RequestId | undefined {
+  return run?.requestIds.find((id) => !run.senders?.has(id));
 }
 
 /** The run that the charts show: the one that began last. */

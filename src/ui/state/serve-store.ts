@@ -158,6 +158,7 @@ export function closeRun(store: ServeStore): void {
   store.applyPending();
   store.setState(({ runs, requests }) => ({
     runs: {
+      ...runs,
       prompts: runs.prompts && closed(runs.prompts, { requests }),
       experiment: runs.experiment && closed(runs.experiment, { requests }),
     },
@@ -166,7 +167,7 @@ export function closeRun(store: ServeStore): void {
 
 /** Charts and figures are of the texts' run again, after the trials of a comparison or a load test. */
 export function showPrompts(store: ServeStore): void {
-  store.setState(({ runs: { prompts } }) => ({ runs: { prompts } }));
+  store.setState(({ runs: { prompts, own } }) => ({ runs: { prompts, own } }));
 }
 
 function closed(run: Run, tables: Pick<RequestTables, 'requests'>): Run {

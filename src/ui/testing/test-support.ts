@@ -220,5 +220,8 @@ export function createRequest(name: string, change: Partial<RequestView> = {}): 
 /** A run of these requests, which has ended. */
 export function createTables(requests: readonly RequestView[], namesOfRun: readonly string[]) {
   const run = { startedAtMs: 1000, endedAtMs: 1600, requestIds: namesOfRun.map(idOf) };
-  return { requests: new Map(requests.map((request) => [request.id, request])), runs: { prompts: run } };
+  return {
+    requests: new Map(requests.map((request) => [request.id, request])),
+    runs: { prompts: run, own: run },
+  };
 }

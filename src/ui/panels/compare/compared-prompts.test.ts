@@ -25,3 +25,10 @@ it('repeats any other request of this tab for as many tokens as it got', () => {
     { prompt: 'own:', options: { maxNewTokens: 64 }, seed: 7 },
   ]);
 });
+
+it('repeats this tab’s last prompts also where another tab’s are newer', () => {
+  const tables = createTables([createRequest('own'), createRequest('theirs', { sender: 2 })], ['own']);
+  const theirs = { startedAtMs: 2000, requestIds: [idOf('theirs')] };
+  const newer = { ...tables, runs: { ...tables.runs, prompts: theirs } };
+  expect(promptsOfRun(newer, NOTHING_SENT).map(({ prompt }) => prompt)).toEqual(['own:']);
+});

@@ -18,12 +18,12 @@ export interface Measured {
   readonly hasSameTexts: boolean;
 }
 
-/** This tab's requests of the newest run that got a text, in the order of submission. */
+/** This tab's requests of its newest run that got a text, in the order of submission. */
 export function promptsOfRun(
   { runs, requests }: Pick<ServeView, 'runs' | 'requests'>,
   composer: { readonly sentAs: (id: RequestId) => SentPrompt | undefined },
 ): readonly ComparedPrompt[] {
-  return (runs.prompts?.requestIds ?? []).flatMap((id) => {
+  return (runs.own?.requestIds ?? []).flatMap((id) => {
     const request = requests.get(id);
     if (!request || request.sender !== undefined || request.numOutputTokens === 0) return [];
     const { prompt, numOutputTokens, seed } = request;

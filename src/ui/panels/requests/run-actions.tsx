@@ -6,7 +6,7 @@ import { PanelBoundary } from '../../parts/panel-boundary.tsx';
 import type { Measured } from '../compare/compared-prompts.ts';
 import { SecondTabButton } from '../tour/second-tab-button.tsx';
 import { isActive } from '../../state/request-view.ts';
-import { latestRun } from '../../state/run.ts';
+import { latestRun, type Run } from '../../state/run.ts';
 import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 import { clearFinished, showPrompts, type ServeView } from '../../state/serve-store.ts';
 
@@ -15,11 +15,11 @@ const ComparePanel = lazy(async () => ({
 }));
 
 export interface RunActionsProps {
-  /** A comparison of this run. */
+  /** A comparison of this tab's run. */
   readonly measured: Measured | undefined;
   readonly onMeasured: (measured: Measured) => void;
-  /** The run's first request, which names it. */
-  readonly firstId: RequestId | undefined;
+  /** Names this tab's run: its first request. */
+  readonly ownId: RequestId | undefined;
   /** Whether the cells are as high as their texts. */
   readonly isWhole: boolean;
   readonly onWhole: (isWhole: boolean) => void;
@@ -28,16 +28,16 @@ export interface RunActionsProps {
 interface Comparison {
   /** Counts the comparisons, each of which has a panel of its own. */
   readonly index: number;
-  readonly firstId: RequestId | undefined;
+  readonly ownId: RequestId | undefined;
   readonly isOfModels: boolean;
   readonly abort: AbortController;
 }
 
-/** What can be done with a run and its texts, and the comparison of the run. */
-export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: RunActionsProps) {
+/** What can be done with the runs and their texts, and the comparison of this tab's run. */
+export function RunActions({ ownId, measured, onMeasured, isWhole, onWhole }: RunActionsProps) {
   const { serve, store } = useServe();
-  const { comparison, compare, close } = useComparison(firstId);
-  const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
+  const { comparison, compare, close } = useComparison(ownId);
+  const isOwnOver = useServeView(({ runs }) => runs.own?.endedAtMs !== undefined);
   /** The charts are of a trial, so not of the texts below. */
   const isOfTrial = useServeView(({ runs }) => {
     const run = latestRun(runs);
@@ -47,7 +47,8 @@ export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: 
     [...requests.values()].some(({ status }) => !isActive(status)),
   );
   const hasOwnActive = useServeView((view) => activeOwnIds(view).length > 0);
-  const numTexts = useServeView(countOwnTexts);
+  const numOwn = useServeView((view) => countOwnTexts(view, view.runs.own));
+  const numShown = useServeView((view) => countOwnTexts(view, view.runs.prompts));
   const isServer = useIsServer();
   const numTabs = useServeView(({ status }) => status.numTabs);
   return (
@@ -68,17 +69,17 @@ export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: 
         </Button>
       )}
       {measured && numTabs === 1 && !isServer && <SecondTabButton />}
-      {isOver && numTexts > 1 && !isServer && (
+      {isOwnOver && numOwn > 1 && !isServer && (
         <Button variant="small" onClick={() => compare(false)}>
           Compare
         </Button>
       )}
-      {isOver && numTexts > 0 && !isServer && (
-        <Button variant="small" data-wide onClick={() => compare(true)}>
+      {isOwnOver && numOwn > 0 && !isServer && (
+        <Button variant="small" onClick={() => compare(true)}>
           Two models
         </Button>
       )}
-      {isOver && numTexts > 1 && (
+      {isOwnOver && numShown > 1 && (
         <Button variant="quiet" aria-pressed={isWhole} onClick={() => onWhole(!isWhole)}>
           Whole texts
         </Button>
@@ -106,17 +107,17 @@ export function RunActions({ firstId, measured, onMeasured, isWhole, onWhole }: 
   );
 }
 
-/** Another comparison ends it, and so does another run. */
-function useComparison(firstId: RequestId | undefined) {
+/** Another comparison ends it, and so does another run of this tab. */
+function useComparison(ownId: RequestId | undefined) {
   const [latest, setLatest] = useState<Comparison>();
-  const comparison = latest?.firstId === firstId ? latest : undefined;
+  const comparison = latest?.ownId === ownId ? latest : undefined;
   const abort = (): void => latest?.abort.abort();
   useEffect(() => {
     if (!comparison) latest?.abort.abort();
   }, [comparison, latest]);
   const compare = (isOfModels: boolean): void => {
     abort();
-    setLatest({ index: (latest?.index ?? 0) + 1, firstId, isOfModels, abort: new AbortController() });
+    setLatest({ index: (latest?.index ?? 0) + 1, ownId, isOfModels, abort: new AbortController() });
   };
   const close = (): void => {
     abort();
@@ -125,15 +126,15 @@ function useComparison(firstId: RequestId | undefined) {
   return { comparison, compare, close };
 }
 
-function ownIds({ requests, runs }: ServeView): readonly RequestId[] {
-  const ids = runs.prompts?.requestIds ?? [];
+function ownIds({ requests }: ServeView, run: Run | undefined): readonly RequestId[] {
+  const ids = run?.requestIds ?? [];
   return ids.filter((id) => requests.has(id) && requests.get(id)?.sender === undefined);
 }
 
-function countOwnTexts(view: ServeView): number {
-  return ownIds(view).filter((id) => view.requests.get(id)?.numOutputTokens !== 0).length;
+function countOwnTexts(view: ServeView, run: Run | undefined): number {
+  return ownIds(view, run).filter((id) => view.requests.get(id)?.numOutputTokens !== 0).length;
 }
 
 function activeOwnIds(view: ServeView): readonly RequestId[] {
-  return ownIds(view).filter((id) => isActive(view.requests.get(id)?.status ?? 'finished'));
+  return ownIds(view, view.runs.own).filter((id) => isActive(view.requests.get(id)?.status ?? 'finished'));
 }

@@ -3,22 +3,25 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import type { RequestId } from '../../../client/index.ts';
 import { afterPaint } from '../../browser/after-paint.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
+import { firstOwnId } from '../../state/run.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { recordedView } from '../../state/serve-store.ts';
 import type { RunActionsProps } from './run-actions.tsx';
 
 const RunActions = lazy(async () => ({ default: (await import('./run-actions.tsx')).RunActions }));
 
-interface RunLineProps extends Omit<RunActionsProps, 'measured' | 'onMeasured'> {
+interface RunLineProps extends Omit<RunActionsProps, 'measured' | 'onMeasured' | 'ownId'> {
   readonly numCells: number;
 }
 
 /** One line about the run, with its actions and its comparison. */
 export function RunLine({ numCells, ...actions }: RunLineProps) {
-  /** What a comparison of the run with this first request has measured. */
-  const [compared, setCompared] = useState<readonly [firstId: RequestId | undefined, Measured]>();
-  const measured = compared?.[0] === actions.firstId ? compared?.[1] : undefined;
+  const ownId = useServeView(({ runs }) => firstOwnId(runs.own));
+  /** What a comparison of this tab's run with this first request has measured. */
+  const [compared, setCompared] = useState<readonly [ownId: RequestId | undefined, Measured]>();
+  const measured = compared?.[0] === ownId ? compared?.[1] : undefined;
   const text = useRunText(measured);
+  const hasRun = useServeView(({ runs }) => runs.prompts !== undefined);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
   return (
     <div className="run-line">
@@ -29,11 +32,12 @@ export function RunLine({ numCells, ...actions }: RunLineProps) {
         {isOver && numCells > 0 ? `All requests are over: ${numCells}.` : ''}
       </output>
       <Suspense>
-        {actions.firstId && (
+        {hasRun && (
           <RunActions
             {...actions}
+            ownId={ownId}
             measured={measured}
-            onMeasured={(next) => setCompared([actions.firstId, next])}
+            onMeasured={(next) => setCompared([ownId, next])}
           />
         )}
       </Suspense>

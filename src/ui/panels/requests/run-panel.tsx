@@ -42,7 +42,6 @@ function OwnRun() {
     <>
       <RunLine
         numCells={numCells}
-        firstId={firstId}
         isWhole={isWhole}
         onWhole={(next) => setWholeId(next ? firstId : undefined)}
       />
