@@ -6,7 +6,10 @@ import { timesOneAtATime } from './one-at-a-time.ts';
 const STATUS = createStatus();
 
 function steps(count: number, batchSize: number, stepMs: number, kind: 'prefill' | 'decode' = 'decode') {
-  return Array.from({ length: count }, () => createStepRecord({ kind, batchSize, stepMs }));
+  return Array.from({ length: count }, (_, stepIndex) => ({
+    ...createStepRecord({ kind, batchSize, stepMs, stepIndex }),
+    serialIndex: stepIndex,
+  }));
 }
 
 describe('the estimate of one prompt at a time', () => {
@@ -30,6 +33,14 @@ describe('the estimate of one prompt at a time', () => {
     expect(timesOneAtATime(STATUS, [...together, ...steps(3, 1, 4)])).toBeUndefined();
     timesOneAtATime(STATUS, steps(8, 1, 6));
     expect(timesOneAtATime(STATUS, together)).toBe(4);
+  });
+
+  it('is not made of the steps of two workers', () => {
+    timesOneAtATime(STATUS, steps(8, 1, 6));
+    const before = steps(10, 8, 12);
+    const after = before.map((step) => ({ ...step, serialIndex: step.stepIndex + before.length }));
+    expect(timesOneAtATime(STATUS, after)).toBe(4);
+    expect(timesOneAtATime(STATUS, [...before, ...after])).toBeUndefined();
   });
 
   it('keeps models apart, and counts no step with guessed tokens as one row', () => {

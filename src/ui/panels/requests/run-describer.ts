@@ -1,6 +1,6 @@
 import type { Measured } from '../compare/compared-prompts.ts';
 import { timesOneAtATime } from '../../state/one-at-a-time.ts';
-import type { Run } from '../../state/run.ts';
+import { isOver, type Run } from '../../state/run.ts';
 import { stepsBetween, summarizeRun } from '../../state/run-summary.ts';
 import type { Sender } from '../../state/sender.ts';
 import type { RecordedView, ServeView } from '../../state/serve-store.ts';
@@ -14,7 +14,8 @@ export function createRunDescriber(measured: Measured | undefined) {
     if (!run) return '';
     const { steps } = view.history.slots;
     const ofRun = stepsBetween(steps, run.startedAtMs, run.endedAtMs ?? Infinity);
-    if (run.endedAtMs === undefined)
+    // Once all have ended, the run may still wait for the report of its last step.
+    if (!isOver(run, view))
       return describeRunning({ ...countRun(run, view), timesFaster: timesOneAtATime(view.status, ofRun) });
     const { tabs } = view.status;
     if (known?.run !== run || known.revision !== view.historyRevision || known.tabs !== tabs) {
@@ -26,7 +27,7 @@ export function createRunDescriber(measured: Measured | undefined) {
   };
 }
 
-function countRun(run: Run, { requests, status: { tabs } }: ServeView) {
+function countRun(run: Run, { requests, status: { tabs, state, isEjected, load } }: ServeView) {
   const { requestIds, startedAtMs } = run;
   const rows = requestIds.flatMap((id) => requests.get(id) ?? []);
   return {
@@ -36,6 +37,8 @@ function countRun(run: Run, { requests, status: { tabs } }: ServeView) {
     numRunning: rows.filter(({ status }) => status === 'running').length,
     numWaiting: rows.filter(({ status }) => status === 'waiting').length,
     elapsedMs: performance.now() - startedAtMs,
+    // A load beside a model that serves holds requests up at its end alone.
+    isLoading: state !== 'ready' || isEjected === true || load?.phase === 'drain',
   };
 }
 

@@ -11,6 +11,7 @@ const RUNNING = {
   numRunning: 7,
   numWaiting: 0,
   elapsedMs: 420,
+  isLoading: false,
   timesFaster: undefined,
 };
 
@@ -56,7 +57,9 @@ it('estimates how much faster that is until a comparison has measured it, if any
 });
 
 it('shows no time while nothing runs, because nothing would move it', () => {
-  expect(describeRunning({ ...RUNNING, numRunning: 0, numWaiting: 9 })).toBe('9 waiting');
+  const waiting = { ...RUNNING, numRunning: 0, numWaiting: 9 };
+  expect(describeRunning(waiting)).toBe('9 waiting');
+  expect(describeRunning({ ...waiting, isLoading: true })).toBe('9 waiting for the model');
 });
 
 it('says how many ran together and how long they took', () => {

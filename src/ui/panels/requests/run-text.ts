@@ -15,15 +15,18 @@ interface RunCounts extends Senders {
   readonly numRunning: number;
   readonly numWaiting: number;
   readonly elapsedMs: number;
+  /** No model answers before it is loaded. */
+  readonly isLoading: boolean;
   /** As `timesOneAtATime` estimates it. */
   readonly timesFaster: number | undefined;
 }
 
 export function describeRunning(counts: RunCounts): string {
-  const { numRequests, numRunning, numWaiting, elapsedMs, timesFaster } = counts;
+  const { numRequests, numRunning, numWaiting, elapsedMs, isLoading, timesFaster } = counts;
   const foreign = describeSenders(counts);
   // Without a step no message comes, so the clock would stand still.
-  if (numRunning === 0) return `${formatCount(numWaiting)} waiting${foreign}`;
+  if (numRunning === 0)
+    return `${formatCount(numWaiting)} waiting${isLoading ? ' for the model' : ''}${foreign}`;
   const waiting = numWaiting > 0 ? `, ${formatCount(numWaiting)} waiting` : '';
   return `${formatCount(numRunning)} of ${formatCount(numRequests)} running${waiting}${foreign} · ${formatSeconds(elapsedMs)}${after(' · ', describeEstimate(timesFaster))}`;
 }
