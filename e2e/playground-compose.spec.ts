@@ -308,12 +308,17 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     const address = page.url();
     await page.goto(`${address}#prompt=A+pasted+tale&seed=7`);
     await expect(promptOf(page)).toHaveValue('A pasted tale');
+    await expect(promptOf(page), 'Enter sends it').toBeFocused();
+    await expect(page.locator('.run-text'), 'in place of the recording').toHaveText(
+      /^Nine texts will stream/,
+    );
     await openAdvanced(page);
     await expect(optionOf(page, 'Seed').first()).toHaveValue('7');
     expect(await page.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
     await expect(page.getByText('The link')).toHaveCount(0);
 
-    await page.goto(`${address}#prompt=A+newer+tale&model=owner%2Fname&topN=3&responseFormat=rhyme`);
+    await page.goto(`${address}#prompt=A+newer+tale&model=owner%2Fname&topN=3&responseFormat=rhyme&stop=%`);
+    await expect(page.getByText('The link’s stop may not be what was sent')).toBeVisible();
     await expect(page.getByText('The link also sets topN, which')).toBeVisible();
     await expect(page.getByText('The link’s Answer can’t be used here: Expected')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Load owner/name' })).toBeVisible();

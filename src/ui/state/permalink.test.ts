@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from './generation-fields.ts';
-import { readPermalink, unknownIn, withPermalink } from './permalink.ts';
+import { readPermalink, withPermalink } from './permalink.ts';
 
 const PAGE = 'http://localhost:8000/?backend=wasm';
 
@@ -41,10 +41,5 @@ describe('a permalink', () => {
 
   it('says nothing where the address has no fragment', () => {
     expect(readPermalink('')).toEqual({ texts: EMPTY_GENERATION_TEXTS });
-    expect(unknownIn('')).toEqual([]);
-  });
-
-  it('of another version of the page names what this one doesn’t know', () => {
-    expect(unknownIn('#prompt=a&seed=7&topN=3&topN=4&mirostat=2')).toEqual(['topN', 'mirostat']);
   });
 });

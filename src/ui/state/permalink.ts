@@ -15,21 +15,16 @@ export interface Permalink {
   readonly system?: string | undefined;
 }
 
-const PLAIN = ['prompt', 'model', 'load', 'chat', 'template', 'system'] as const;
+/** Those that are no option. */
+export const PLAIN_PARTS = ['prompt', 'model', 'load', 'chat', 'template', 'system'] as const;
 
 /** Reads the fragment of an address, which browsers send to no server. */
 export function readPermalink(hash: string): Permalink {
   const parameters = parametersOf(hash);
   return {
-    ...Object.fromEntries(PLAIN.map((name) => [name, parameters.get(name) ?? undefined])),
+    ...Object.fromEntries(PLAIN_PARTS.map((name) => [name, parameters.get(name) ?? undefined])),
     texts: Object.fromEntries(GENERATION_FIELD_NAMES.map((name) => [name, parameters.get(name) ?? ''])),
   };
-}
-
-/** What a link sets that this version of the page doesn’t know. */
-export function unknownIn(hash: string): readonly string[] {
-  const known = new Set<string>([...PLAIN, ...GENERATION_FIELD_NAMES]);
-  return [...new Set(parametersOf(hash).keys())].filter((name) => !known.has(name));
 }
 
 /** The address with this state in its fragment, without empty fields. */
@@ -40,12 +35,12 @@ export function withPermalink(href: string, link: Permalink): string {
   };
   set('prompt', link.prompt);
   for (const name of GENERATION_FIELD_NAMES) set(name, link.texts[name] || undefined);
-  for (const name of PLAIN.slice(1)) set(name, link[name]);
+  for (const name of PLAIN_PARTS.slice(1)) set(name, link[name]);
   const url = new URL(href);
   url.hash = parameters.toString();
   return url.href;
 }
 
-function parametersOf(hash: string): URLSearchParams {
+export function parametersOf(hash: string): URLSearchParams {
   return new URLSearchParams(hash.replace(/^#/, ''));
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, type KeyboardEvent } from 'react';
 
 import { useComposer, useComposerView } from '../../state/composer/composer-context.ts';
 import { EMPTY_PROMPT, type Composer } from '../../state/composer/composer.ts';
+import { readPermalink } from '../../state/permalink.ts';
 import './document-editor.css';
 
 /** Prompt and continuation as one editable text. */
@@ -9,8 +10,15 @@ export function DocumentEditor({ noteId }: { readonly noteId: string }) {
   const composer = useComposer();
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const isInvalid = useComposerView(({ error }) => error === EMPTY_PROMPT);
+  const linkHash = useComposerView((view) => view.linkHash);
   const boxRef = useRef<HTMLDivElement>(null);
 
+  // Enter is for the prompt of a link, not for those of Run, which would have the focus.
+  useEffect(() => {
+    const isFree = document.activeElement?.matches('body, .run-button');
+    if (isFree && readPermalink(linkHash).prompt !== undefined)
+      boxRef.current?.querySelector('textarea')?.focus({ preventScroll: true });
+  }, [linkHash]);
   useEffect(() => (boxRef.current ? drawDocument(boxRef.current, composer) : undefined), [composer]);
 
   const actOnKey = (event: KeyboardEvent): void => {

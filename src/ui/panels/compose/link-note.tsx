@@ -1,8 +1,9 @@
 import { Button } from '../../parts/button.tsx';
 import { GENERATION_FIELDS } from '../../state/generation-fields.ts';
 import { parseGeneration } from '../../state/typed-options.ts';
-import { readPermalink, unknownIn } from '../../state/permalink.ts';
+import { readPermalink } from '../../state/permalink.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
+import { damagedIn, unknownIn } from './link-parts.ts';
 
 /** What of a link this page can’t do as its sender’s did; nothing where it can do all. @param hash The link’s fragment. */
 export function LinkNote({ hash }: { readonly hash: string }) {
@@ -12,6 +13,12 @@ export function LinkNote({ hash }: { readonly hash: string }) {
   return (
     <div className="note">
       {model !== undefined && <LinkedModel linked={model} />}
+      {damagedIn(hash).map((name) => (
+        <p key={name}>
+          The link’s {name} may not be what was sent: a % in it stands for no character. Copy the link again;
+          to write a % by hand, write %25.
+        </p>
+      ))}
       {unknown.length > 0 && (
         <p>
           The link also sets {unknown.join(', ')}, which this version of the page doesn’t know. Texts may come

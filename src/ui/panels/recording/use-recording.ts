@@ -1,16 +1,20 @@
 import { useEffect, useState } from 'react';
 
 import { afterPaint } from '../../browser/after-paint.ts';
+import { useComposerView } from '../../state/composer/composer-context.ts';
+import { readPermalink } from '../../state/permalink.ts';
 import { latestRun } from '../../state/run.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import type { ShownRecording } from './recording.ts';
 
-/** What a run looks like, until something runs here. Loaded once the page could run it. */
+/** What a run looks like, until something runs here. Loaded once the page could run it. Not beside the prompt of a link. */
 export function useRecording(): ShownRecording | undefined {
-  const isIdle = useServeView(
+  const isLinked = readPermalink(useComposerView((view) => view.linkHash)).prompt !== undefined;
+  const hasNoRun = useServeView(
     ({ status, runs }) =>
       status.state === 'ready' && status.backend?.name !== 'server' && latestRun(runs) === undefined,
   );
+  const isIdle = hasNoRun && !isLinked;
   const [recording, setRecording] = useState<ShownRecording>();
   useEffect(() => {
     if (!isIdle) return undefined;
