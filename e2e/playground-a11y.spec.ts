@@ -276,6 +276,8 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await expect(page.locator('[data-status=finished]')).toHaveCount(9);
     await pressOn(page, buttonOf(page, 'Clear finished'));
     await expect(page.locator('[data-request-id]')).toHaveCount(0);
+    const requests = page.getByRole('region', { name: 'Requests', exact: true });
+    await expect(requests, 'where the button was, which is gone').toBeFocused();
     await pressOn(page, buttonOf(page, 'Reset all'));
 
     await tab.configure({ batchWaitTimeoutMs: HELD_MS });

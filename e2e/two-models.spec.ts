@@ -19,9 +19,13 @@ test(
     const panel = page.getByRole('region', { name: 'The same prompts with two models' });
     await expect(panel.getByText(/It takes .* MB of memory/)).toHaveCount(2);
     await expect(panel).toContainText('Meanwhile the requests of all tabs go to the model that is loaded');
-    await panel.getByRole('button', { name: 'Run both' }).click();
+    await panel.getByRole('button', { name: 'Run both' }).press('Enter');
+    await expect(panel, 'the focus of the button, which is disabled').toBeFocused();
+    // A run of another tab ends neither the comparison nor what it found.
+    await other.generate('Once upon a time,', { maxNewTokens: 3 });
     await expect(panel.getByRole('status')).toContainText(/^\d of 9 texts (is|are) the same\. storyteller, /);
     await expect(panel.getByRole('status')).toContainText(`storyteller, ${before?.precision} is in use.`);
+    await expect(page.getByRole('button', { name: 'Two models' })).toBeVisible();
     await seenBy();
     const rightOnes = panel.getByRole('figure').filter({ hasText: 'storyteller, q8' });
     await expect(rightOnes).toContainText(/Tokens\/s[\d.,]+.*Memory[\d.]+ MB/);

@@ -2,12 +2,12 @@ import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useShallow } from 'zustand/shallow';
 
 import type { RequestId } from '../../../client/index.ts';
+import { afterPaint } from '../../browser/after-paint.ts';
 import { Button } from '../../parts/button.tsx';
 import { SAMPLE_PROMPTS } from '../../state/composer/sample-prompts.ts';
 import { formatCount } from '../../parts/format.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import { EarlierRequests } from './earlier-requests.tsx';
-import { followHighlights } from './highlight-cells.ts';
 import { RequestCell } from './request-cell.tsx';
 import { cellIds, countHidden } from './request-order.ts';
 import './requests.css';
@@ -20,7 +20,7 @@ const OpenTabs = lazy(async () => ({ default: (await import('../tabs/open-tabs.t
 export function RunPanel({ recorded }: { readonly recorded: ReactNode }) {
   const hasTabs = useServeView(({ status, runs }) => status.numTabs > 1 || runs.prompts?.senders?.size);
   return (
-    <section className="run" aria-labelledby="requests-title" ref={followHighlights}>
+    <section className="run" aria-labelledby="requests-title" ref={followLater}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>
@@ -29,6 +29,19 @@ export function RunPanel({ recorded }: { readonly recorded: ReactNode }) {
       <EarlierRequests />
     </section>
   );
+}
+
+/** Before the first run there is no cell, so its code is loaded after the page. */
+function followLater(section: HTMLElement): () => void {
+  const end = new AbortController();
+  const follow = async (): Promise<void> => {
+    await afterPaint();
+    const { followHighlights } = await import('./highlight-cells.ts');
+    if (!end.signal.aborted) end.signal.addEventListener('abort', followHighlights(section));
+  };
+  // The texts go on without it.
+  follow().catch(() => undefined);
+  return () => end.abort();
 }
 
 /** A line about the run, and its texts side by side. */

@@ -1,0 +1,30 @@
+import { useLayoutEffect, type RefObject } from 'react';
+
+import { afterPaint } from '../browser/after-paint.ts';
+
+/** What a screen reader names. */
+const PLACES = 'li, section, dialog, aside, main';
+
+/** Hands the focus of a button that goes or is disabled to the nearest place around it: it would fall to the page’s beginning. */
+export function useFocusKept(ref: RefObject<HTMLElement | null>, isDisabled = false): void {
+  useLayoutEffect(() => {
+    const button = isDisabled ? null : ref.current;
+    return () => {
+      if (button && button === document.activeElement) void handOn(button);
+    };
+  }, [ref, isDisabled]);
+}
+
+async function handOn(button: HTMLElement): Promise<void> {
+  const around = [...document.querySelectorAll<HTMLElement>(PLACES)].filter((place) =>
+    place.contains(button),
+  );
+  // What comes in its place may take the focus by itself.
+  await afterPaint();
+  for (const place of around.toReversed()) {
+    // The browser takes it from a disabled button a little later.
+    if (!document.activeElement?.matches('body, :disabled')) return;
+    place.tabIndex = -1;
+    place.focus({ preventScroll: true });
+  }
+}
