@@ -9,6 +9,7 @@ import { SiteHeader } from './panels/header/site-header.tsx';
 import { StatusChip } from './panels/header/status-chip.tsx';
 import { PanelBoundary } from './parts/panel-boundary.tsx';
 import { ServeContext, useIsServer, useServeView } from './state/serve-context.ts';
+import { numberOfThis } from './state/sender.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList } from './parts/tab-list.tsx';
 import { TextView } from './views/text/text-view.tsx';
@@ -54,7 +55,9 @@ export function App({ serve, store, composer }: AppProps) {
 /** A view is mounted when it is first shown. A hidden one keeps its input and draws nothing. */
 function Views() {
   const served = useServeView((view) => view.status.deployments);
-  const hasNews = useServeView(({ handover, status }) => handover !== undefined || status.numTabs > 1);
+  const hasNews = useServeView(
+    ({ handover, status }) => handover !== undefined || numberOfThis(status.tabs) !== undefined,
+  );
   const [selected, select] = useSelectedView();
   const unknownView = unknownViewIn(location.search);
   const tabs = useIsServer() ? TABS_AT_SERVER : TABS;

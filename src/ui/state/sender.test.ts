@@ -12,10 +12,18 @@ it('names this tab by its number where there are others, and each other tab by i
   ]);
 });
 
-it('says of a tab that it is closed, and needs no number for the only one', () => {
+it('says of a tab that it is closed, and keeps the number of the one that is left', () => {
   const { tabs } = createTabs(2);
   expect(nameOfSender(1, tabs)).toBe('Tab 1, closed');
-  expect(nameOfSender(undefined, tabs)).toBe('This tab');
+  expect([undefined, 2].map((sender) => nameOfSender(sender, tabs))).toEqual([
+    'Tab 2, this one',
+    'Tab 2, this one',
+  ]);
+});
+
+it('needs no number for the first tab while it is the only one', () => {
+  const { tabs } = createTabs(1);
+  expect([undefined, 1].map((sender) => nameOfSender(sender, tabs))).toEqual(['This tab', 'This tab']);
   expect(nameOfSender(undefined, [])).toBe('This tab');
 });
 

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { useServeView } from '../../state/serve-context.ts';
 import type { Handover } from '../../state/handover.ts';
+import { numberOfThis } from '../../state/sender.ts';
 import { describeHandover } from './describe-handover.ts';
 import { useSeconds } from './use-seconds.ts';
 
@@ -11,11 +12,9 @@ const TITLE = document.title;
 
 /** The number of this tab in its title, so that the browser's own bar tells the tabs apart, and the last handover. */
 export function TabNews() {
-  const number = useServeView(
-    ({ status: { tabs } }) => tabs.length > 1 && tabs.find(({ isThis }) => isThis)?.number,
-  );
+  const number = useServeView(({ status }) => numberOfThis(status.tabs));
   useEffect(() => {
-    document.title = number ? `Tab ${number} · ${TITLE}` : TITLE;
+    document.title = number !== undefined ? `Tab ${number} · ${TITLE}` : TITLE;
     return () => void (document.title = TITLE);
   }, [number]);
   const handover = useServeView(({ handover: last, status }) => {
