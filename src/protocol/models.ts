@@ -112,6 +112,8 @@ export const modelInfo = v.object({
   numParameters: count,
   /** Number of decoder layers. */
   numLayers: count,
+  /** Bytes of the weights and of one sequence of full length on this device. Left out for a server. */
+  memoryBytes: v.exactOptional(count),
   /** Longest prompt and output together, in tokens, that the model and the device allow. */
   contextLength: count,
   /** Number of different tokens. Token IDs are smaller. */

@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
+import { formatBytes } from '../../parts/format.ts';
 import { useAttempt } from '../../parts/use-attempt.ts';
 import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 
@@ -36,6 +37,7 @@ export function LoadedModel() {
               isEjecting,
               isJobRunning,
               isLoading: load !== undefined,
+              memoryBytes: model.memoryBytes,
             })}
           </small>
         </output>
@@ -53,11 +55,13 @@ interface MemoryState {
   readonly isEjecting: boolean;
   readonly isJobRunning: boolean;
   readonly isLoading: boolean;
+  readonly memoryBytes: number | undefined;
 }
 
-function describe({ isEjected, isEjecting, isJobRunning, isLoading }: MemoryState): string {
+function describe({ isEjected, isEjecting, isJobRunning, isLoading, memoryBytes }: MemoryState): string {
   if (isEjecting) return 'Goes when the texts that run have ended.';
   if (isEjected) return isLoading ? 'Loads again.' : 'Ejected. The next request of any tab loads it again.';
-  if (isJobRunning) return 'In memory. A job is running: pause it to eject the model.';
-  return 'In memory, for all tabs. Eject frees that; the next request loads the model again.';
+  const size = memoryBytes === undefined ? '' : `: ${formatBytes(memoryBytes)} with one text of full length`;
+  if (isJobRunning) return `In memory${size}. A job is running: pause it to eject the model.`;
+  return `In memory for all tabs${size}. Eject frees that; the next request loads the model again.`;
 }

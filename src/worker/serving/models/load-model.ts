@@ -125,6 +125,7 @@ async function load(
     id,
     numParameters: countParameters(model.program.weights),
     numLayers: config.numLayers,
+    memoryBytes: deviceBytes,
     contextLength: config.contextLength,
     vocabSize: config.vocabSize,
     hasChatTemplate: tokenizer.chatTemplate !== undefined,
