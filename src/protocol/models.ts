@@ -108,6 +108,8 @@ export type GenerationDefaults = Wire<typeof generationDefaults>;
 export const modelInfo = v.object({
   /** The hub's ID, the name of a folder, or the server's name for it. */
   id: v.string(),
+  /** Tells models of one ID apart: the commit of the hub, or the address of the folder. Left out for all others. */
+  origin: v.exactOptional(v.string()),
   /** Number of weights. */
   numParameters: count,
   /** Number of decoder layers. */
@@ -194,6 +196,8 @@ export type EncoderInfo = Wire<typeof encoderInfo>;
 export const servedModel = v.object({
   /** As `ModelInfo.id`. */
   id: v.string(),
+  /** As `ModelInfo.origin`. */
+  origin: v.exactOptional(v.string()),
   /** The backend: WebGPU, `wasm` for the CPU, or another server. */
   backend,
   /** As `BackendInfo.rung`. */
@@ -208,11 +212,15 @@ export const servedModel = v.object({
  */
 export type ServedModel = Wire<typeof servedModel>;
 
-export function toServedModel(
-  { id }: ModelInfo,
-  { name: runsOn, rung: at, precision: as }: BackendInfo,
-): ServedModel {
-  return { id, backend: runsOn, ...(at && { rung: at }), precision: as };
+export function toServedModel({ id, origin }: ModelInfo, runsOn: BackendInfo): ServedModel {
+  const { name: backendName, rung: ranOn, precision: storedAs } = runsOn;
+  return {
+    id,
+    ...(origin !== undefined && { origin }),
+    backend: backendName,
+    ...(ranOn && { rung: ranOn }),
+    precision: storedAs,
+  };
 }
 
 const fraction = v.number();

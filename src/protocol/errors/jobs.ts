@@ -9,7 +9,7 @@ export class JobColumnError extends codedError('JobColumnError', 'JOB_COLUMN_MIS
 /** The rows or requests of a job are not what they have to be. */
 export class JobRowError extends codedError('JobRowError', 'JOB_ROW_INVALID') {}
 
-/** Another model serves than the one that began the job, or another precision of it. */
+/** Another model serves than the one that began the job, or another precision or revision of it. */
 export class JobModelError extends codedError('JobModelError', 'JOB_MODEL_CHANGED') {}
 
 /** The work on a job's rows has ended several workers in a row, in this browser or an earlier one. */

@@ -29,8 +29,12 @@ const DEFINITION: JobDefinition = {
 const MODEL: ServedModel = { id: 'model', backend: 'wasm', precision: 'fp32' };
 const backendIn = (precision: Dtype) =>
   ({ name: 'wasm', precision, adapter: '', fallbackReason: '' }) as const;
-const ready = (id: string, precision: Dtype = 'fp32'): WorkerStatus =>
-  createWorkerStatus({ state: 'ready', model: createModelInfo({ id }), backend: backendIn(precision) });
+const ready = (id: string, precision: Dtype = 'fp32', origin?: string): WorkerStatus =>
+  createWorkerStatus({
+    state: 'ready',
+    model: createModelInfo({ id, ...(origin !== undefined && { origin }) }),
+    backend: backendIn(precision),
+  });
 
 /** Rows of a worker, on a disk that outlives it. Rows are answered by hand: with their input in capitals. */
 async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; numRows?: number } = {}) {
@@ -346,27 +350,30 @@ describe('a job', () => {
     ]);
   });
 
-  it('waits for the precision that began it, also in the next browser, and says which serves', async () => {
+  it.each([
+    ['precision', ready('model', 'q8'), 'model in q8 serves now'],
+    ['revision', ready('model', 'fp32', 'c2'), 'another revision of model serves now'],
+  ])('waits for the %s that began it, also in the next browser, and says so', async (_, other, told) => {
     const root = new MemoryFolder();
     const first = await openWorker(root);
     await createJob(first, words('a', 'b'));
     first.answer(1);
     await first.published();
-    const next = await openWorker(root.clone(), { status: ready('model', 'q8') });
+    const next = await openWorker(root.clone(), { status: other });
     const paused = await next.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });
     expect(paused).toMatchObject([
       {
         state: 'paused',
         error: {
           code: 'JOB_MODEL_CHANGED',
-          message: expect.stringContaining('model in fp32 began this job, and model in q8 serves now'),
+          message: expect.stringContaining(`model in fp32 began this job, and ${told}`),
         },
       },
     ]);
     next.worker.status = ready('model');
     next.service.schedule();
     expect(next.worker.running.size).toBe(1);
-    next.worker.status = ready('model', 'q8');
+    next.worker.status = other;
     next.service.schedule();
     expect(next.worker.running.size).toBe(0);
     await steer(next, 'resume');

@@ -5,6 +5,7 @@ import { EMBEDDER } from '../../protocol/embedding.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { JobInfo } from '../../protocol/jobs.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
@@ -198,7 +199,7 @@ export class JobService {
   #servingFor({ definition }: StoredJob): JobModel | undefined {
     if (definition.deployment !== TEXT_GENERATOR) return this.#encoder;
     const { model, backend } = this.#host.status();
-    return model && backend && { id: model.id, precision: backend.precision };
+    return model && backend && toServedModel(model, backend);
   }
 
   #obstacleOf(job: StoredJob): Obstacle {

@@ -25,7 +25,12 @@ const event = v.variant('type', [
   /** `begin`: a worker prepares its first rows; `begun`: it did. */
   v.object({ type: v.picklist(['pause', 'resume', 'cancel', 'begin', 'begun']) }),
   v.object({ type: v.literal('name'), name: v.string() }),
-  v.object({ type: v.literal('model'), id: v.string(), precision: v.exactOptional(precision) }),
+  v.object({
+    type: v.literal('model'),
+    id: v.string(),
+    origin: v.exactOptional(v.string()),
+    precision: v.exactOptional(precision),
+  }),
   /** Errors before `from` in the log of results no longer count. */
   v.object({ type: v.literal('retry'), from: count }),
   /** The result of this row before `from` no longer counts. */
@@ -162,8 +167,13 @@ export class StoredJob {
     this.#record({ type: 'name', name });
   }
 
-  setModel(model: JobModel): void {
-    this.#record({ type: 'model', ...model });
+  setModel({ id, origin, precision: storedAs }: JobModel): void {
+    this.#record({
+      type: 'model',
+      id,
+      ...(origin !== undefined && { origin }),
+      ...(storedAs && { precision: storedAs }),
+    });
   }
 
   retryFailed(): void {

@@ -22,6 +22,7 @@ it.each([
 
 it.each([
   ['another model', runsAs('q8', 'wasm'), runsAs('q8', 'wasm', 'other')],
+  ['another revision', { ...runsAs('q8', 'wasm'), origin: 'c1' }, { ...runsAs('q8', 'wasm'), origin: 'c2' }],
   ['fewer bits', runsAs('fp32', 'wasm'), runsAs('q8', 'wasm')],
   ['more bits', runsAs('q8', 'wasm'), runsAs('fp32', 'wasm')],
   ['8 bits on the CPU, where fp32 is slow', runsAs('fp16', 'webgpu-fp16'), runsAs('q8', 'wasm-threads')],

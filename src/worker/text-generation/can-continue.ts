@@ -2,7 +2,7 @@ import type { ServedModel } from '../../protocol/models.ts';
 
 /** Whether a text that one model has begun stays the same, up to rounding, if the other one goes on with it. */
 export function canContinue(begun: ServedModel, next: ServedModel): boolean {
-  if (begun.id !== next.id) return false;
+  if (begun.id !== next.id || begun.origin !== next.origin) return false;
   return begun.precision === next.precision || standsIn(begun, next) || standsIn(next, begun);
 }
 

@@ -82,6 +82,11 @@ describe('a stored model', () => {
     expect(loaded.length).toBeLessThan(30);
   });
 
+  it('names the commit that it was fetched from', async () => {
+    device.limits = WASM;
+    expect(await load()).toMatchObject({ modelInfo: { id: 'a/b', origin: 'c0ffee' } });
+  });
+
   it('says why it is on this device, and in this precision', async () => {
     device.limits = WASM;
     const { backendInfo } = { backendInfo: undefined, ...(await load()) };
@@ -101,7 +106,7 @@ describe('a stored model', () => {
 function load(report: ReportProgress = () => {}, config: object = CONFIG) {
   const packed = layOut(readModel(config, undefined).program.weights, 'fp32', 'float32');
   const folder = {
-    manifest: { id: 'a/b', packed, dtypeReason: 'as fp32 it is slow' },
+    manifest: { id: 'a/b', hub: 'https://hub', commit: 'c0ffee', packed, dtypeReason: 'as fp32 it is slow' },
     readTexts: () => Promise.resolve({ config, tokenizer: {} }),
     withWeights: (onRead: (numBytes: number) => void, run: (weights: WeightSource) => Promise<unknown>) =>
       run({

@@ -60,7 +60,7 @@ export async function loadFetchedModel(
   report({ phase: 'prepare', loaded: 0, total: 0 });
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   return load(
-    modelNameOf(source),
+    { id: modelNameOf(source), ...(source.type === 'address' && { origin: source.url }) },
     checkpoint,
     checkpointWeights(checkpoint, plan),
     because(plan.reason, device),
@@ -83,12 +83,12 @@ export async function loadStoredModel(
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel | LoadedEncoder> {
-  const { id, packed, dtypeReason } = folder.manifest;
+  const { id, hub, commit, packed, dtypeReason } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw dtypeNeeds(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
   return folder.withWeights(reportParts(packed.size, report), (weights) =>
-    load(id, texts, { packed, weights }, because(dtypeReason, device)),
+    load({ id, ...(hub && { origin: commit }) }, texts, { packed, weights }, because(dtypeReason, device)),
   );
 }
 
@@ -99,11 +99,12 @@ function because(dtypeReason: string, device: DeviceChoice): DeviceChoice {
 }
 
 async function load(
-  id: string,
+  named: Pick<ModelInfo, 'id' | 'origin'>,
   texts: ModelTexts,
   { packed, weights }: Omit<PackedModel, 'model'>,
   device: DeviceChoice,
 ): Promise<LoadedModel | LoadedEncoder> {
+  const { id } = named;
   const given = readModel(texts.config, texts.generationConfig);
   if (given.skipsVision)
     console.info(`${id} runs on texts alone: Tabserve skips its vision tower, and takes no pictures.`);
@@ -122,7 +123,7 @@ async function load(
   const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
   const config = { ...model.config, eosTokenIds };
   const modelInfo: ModelInfo = {
-    id,
+    ...named,
     numParameters: countParameters(model.program.weights),
     numLayers: config.numLayers,
     memoryBytes: deviceBytes,
