@@ -254,11 +254,11 @@ describe('a text generator whose model changes', () => {
 
   it('begins anew with another precision of the same one where that is asked for', async () => {
     const { deployment, submit, updates } = await createDeployment();
-    const running = submit('running', 6);
+    const running = submit('running', 200);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
     await serveModel(deployment, createModel('old', undefined, 'q8'), 'resubmit');
-    await vi.waitFor(() => expect(running.types().at(-1)).toBe('finished'));
-    expect(running.text()).toBe('cdefgh');
+    await vi.waitFor(() => expect(running.text()).toMatch(/^cde/));
+    deployment.cancel(requestId('running'));
     const models = updates.flatMap((update) => ('model' in update ? [update.model] : []));
     expect(models.map(({ id, precision, rung }) => `${id} ${precision} ${rung}`)).toEqual([
       'old fp32 wasm',
