@@ -455,8 +455,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. The
-   * model that serves again after a temporary one is loaded on.
+   * Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. Does
+   * nothing while the model before a temporary one is loaded: see `load.isRestore`.
    */
   cancelLoad(): void {
     this.#connection.post({ type: 'steer-load', action: 'cancel' });

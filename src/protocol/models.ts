@@ -124,7 +124,7 @@ export const modelInfo = v.object({
   hasChatTemplate: v.boolean(),
   /** Whether its template lets it think before it answers. Left out for a server. */
   canThink: v.exactOptional(v.boolean()),
-  /** Set for a model of `loadModel({ isTemporary: true })`: the one before it serves again. */
+  /** Set while it serves for `loadModel({ isTemporary: true })`. */
   isTemporary: v.exactOptional(v.literal(true)),
   /** `generation_config.json` merged over our own defaults; for a server, our own only. */
   generationDefaults,
@@ -269,7 +269,7 @@ export const modelLoad = v.object({
   memoryBytes: v.exactOptional(count),
   /** The precision that the weights get, known with `memoryBytes`. */
   dtype: v.exactOptional(dtype),
-  /** Set for the model that serves again after a temporary one. `cancelLoad()` doesn't cancel it. */
+  /** Set for the model before a temporary one, which serves again. `cancelLoad()` doesn't cancel it. */
   isRestore: v.exactOptional(v.literal(true)),
 });
 /**
