@@ -212,17 +212,6 @@ export const servedModel = v.object({
  */
 export type ServedModel = Wire<typeof servedModel>;
 
-export function toServedModel({ id, origin }: ModelInfo, runsOn: BackendInfo): ServedModel {
-  const { name: backendName, rung: ranOn, precision: storedAs } = runsOn;
-  return {
-    id,
-    ...(origin !== undefined && { origin }),
-    backend: backendName,
-    ...(ranOn && { rung: ranOn }),
-    precision: storedAs,
-  };
-}
-
 const fraction = v.number();
 
 export const loadProgress = v.object({

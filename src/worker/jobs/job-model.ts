@@ -4,7 +4,9 @@ import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 
 /** The model that answers the rows of a job. */
-export interface JobModel extends Pick<ServedModel, 'id' | 'origin'> {
+export interface JobModel {
+  readonly id: string;
+  readonly origin?: ServedModel['origin'] | undefined;
   /** Left out of a job that was begun before jobs kept more than the ID. */
   readonly precision?: ServedModel['precision'];
 }

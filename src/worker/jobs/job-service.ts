@@ -5,7 +5,6 @@ import { EMBEDDER } from '../../protocol/embedding.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { JobInfo } from '../../protocol/jobs.ts';
-import { toServedModel } from '../../protocol/models.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
@@ -199,7 +198,7 @@ export class JobService {
   #servingFor({ definition }: StoredJob): JobModel | undefined {
     if (definition.deployment !== TEXT_GENERATOR) return this.#encoder;
     const { model, backend } = this.#host.status();
-    return model && backend && toServedModel(model, backend);
+    return model && backend && { id: model.id, origin: model.origin, precision: backend.precision };
   }
 
   #obstacleOf(job: StoredJob): Obstacle {

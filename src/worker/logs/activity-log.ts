@@ -67,15 +67,11 @@ export class ActivityLog {
     const numOutputTokens = numTokensAfter(update, current.numOutputTokens);
     const end = update.type === 'finished' && { finishReason: update.result.finishReason };
     const activity: RequestActivity = { ...current, state, numOutputTokens, ...end };
-    const isRefused = this.#refusable.delete(update.requestId) && update.type === 'failed';
-    if (isRefused) this.#drop(update.requestId);
+    // A request that was refused at once concerns its sender alone.
+    if (this.#refusable.delete(update.requestId) && update.type === 'failed')
+      for (const requests of [this.#live, this.#changed, this.#untold]) requests.delete(update.requestId);
     else this.#record(activity);
     return activity;
-  }
-
-  /** A request that was refused at once concerns its sender alone. */
-  #drop(requestId: RequestId): void {
-    for (const requests of [this.#live, this.#changed, this.#untold]) requests.delete(requestId);
   }
 
   #record(activity: RequestActivity): void {
@@ -96,9 +92,7 @@ export class ActivityLog {
       return first ? [first, last] : [last];
     });
     this.#isSending = false;
-    this.#changed.clear();
-    this.#untold.clear();
-    this.#refusable.clear();
+    for (const told of [this.#changed, this.#untold, this.#refusable]) told.clear();
     if (activity.length > 0) this.#send(activity);
   }
 }

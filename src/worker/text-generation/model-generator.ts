@@ -11,7 +11,7 @@ import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { importPart } from '../base/import-part.ts';
-import { toServedModel } from '../../protocol/models.ts';
+import type { ServedModel } from '../../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { callId } from './answers/call-id.ts';
@@ -26,6 +26,7 @@ import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from './prompt-generator.ts';
 import { checkLength, checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
+import { canContinue, toServedModel } from './served-model.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
@@ -48,6 +49,7 @@ interface PreparedRequest {
 /** Continues prompts on a model in this worker. Adds text to the engine, which only knows token IDs. */
 export class ModelGenerator {
   readonly #model: LoadedModel;
+  readonly #served: ServedModel;
   readonly #engine: Engine;
   readonly #requests = new Map<RequestId, ActiveRequest>();
   readonly #guard: ModelGuard;
@@ -56,6 +58,7 @@ export class ModelGenerator {
 
   constructor(model: LoadedModel, policy: BatchingPolicy, options: ModelGeneratorOptions) {
     this.#model = model;
+    this.#served = toServedModel(model.modelInfo, model.backendInfo);
     this.#guard = new ModelGuard(new BackendRunner(model.backend), model.backend.failure, options);
     this.#whileReading = (requestId, read) =>
       options.whileReading ? options.whileReading(requestId, read) : read();
@@ -90,6 +93,11 @@ export class ModelGenerator {
   get gauges(): EngineGauges {
     const { numRunning, numWaiting, kvUsage } = this.#engine;
     return { numRunning, numWaiting, kvCache: kvUsage };
+  }
+
+  /** Whether a text that a model of another worker has begun is the same if this one goes on with it. */
+  canContinue(begun: ServedModel): boolean {
+    return canContinue(begun, this.#served);
   }
 
   /** Prepares the shapes that these submissions ask for; undefined if they ask for none. A rejection refuses all of them. */
@@ -187,7 +195,7 @@ export class ModelGenerator {
   /** Checks a request, before the queue takes its sequences. */
   *#read(submission: Submission, shape?: PreparedShape): Generator<void, PreparedRequest> {
     const { requestId, clientId, turn = [], isBackground = false, input, resumption } = submission;
-    const { modelInfo, backendInfo, config } = this.#model;
+    const { config } = this.#model;
     const { resolved, limits } = shape?.asked ?? this.#askedBy(submission);
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // The choice matches stop strings, because the engine only knows token IDs.
@@ -213,7 +221,7 @@ export class ModelGenerator {
       shape?.constraints[choice.index];
     const request = new ActiveRequest({
       submission,
-      model: toServedModel(modelInfo, backendInfo),
+      model: this.#served,
       prompt,
       echo,
       scoresPrompt: promptLogprobs !== undefined,

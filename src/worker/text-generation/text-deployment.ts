@@ -10,7 +10,6 @@ import { toWireError } from '../../protocol/wire-errors.ts';
 import { inPieces } from '../../platform/in-pieces.ts';
 import type { StatsReporter } from '../../protocol/stats-reporter.ts';
 import { timeoutMsOf } from '../../protocol/resolve-options.ts';
-import { canContinue } from './can-continue.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
 import type { ModelGenerator, ModelGeneratorOptions } from './model-generator.ts';
 import type { Accepted, Submission } from './prompt-generator.ts';
@@ -220,7 +219,7 @@ export class TextDeployment {
 
   #generate(submissions: readonly Submission[], generator: ModelGenerator): void {
     // Copies, so that a later reading of the same submissions can be distinguished from this one.
-    const own = submissions.map((submission) => ({ ...this.#forModel(submission) }));
+    const own = submissions.map((submission) => ({ ...this.#forModel(submission, generator) }));
     const preparing = generator.prepare(own);
     const reading = preparing?.then((shapes) => generator.readAll(own, shapes)) ?? generator.readAll(own);
     try {
@@ -294,9 +293,9 @@ export class TextDeployment {
   }
 
   /** Drops tokens that this model can't go on from: of another one, or of another precision. */
-  #forModel(submission: Submission): Submission {
+  #forModel(submission: Submission, generator: ModelGenerator): Submission {
     const { requestId, resumption } = submission;
-    if (!resumption?.model || !this.#served || canContinue(resumption.model, this.#served)) return submission;
+    if (!resumption?.model || !this.#served || generator.canContinue(resumption.model)) return submission;
     this.#onUpdates([{ type: 'restarted', requestId, model: this.#served }]);
     return withoutProgress(submission);
   }

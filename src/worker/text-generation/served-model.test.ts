@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Rung } from '../../protocol/ladder.ts';
 import type { ServedModel } from '../../protocol/models.ts';
-import { canContinue } from './can-continue.ts';
+import { canContinue } from './served-model.ts';
 
 const runsAs = (precision: ServedModel['precision'], rung: Rung, id = 'model'): ServedModel => ({
   id,

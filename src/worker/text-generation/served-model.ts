@@ -1,4 +1,17 @@
-import type { ServedModel } from '../../protocol/models.ts';
+import type { BackendInfo, ModelInfo, ServedModel } from '../../protocol/models.ts';
+
+export function toServedModel(
+  { id, origin }: Pick<ModelInfo, 'id' | 'origin'>,
+  { name, rung, precision }: Pick<BackendInfo, 'name' | 'rung' | 'precision'>,
+): ServedModel {
+  return {
+    id,
+    ...(origin !== undefined && { origin }),
+    backend: name,
+    ...(rung && { rung }),
+    precision,
+  };
+}
 
 /** Whether a text that one model has begun stays the same, up to rounding, if the other one goes on with it. */
 export function canContinue(begun: ServedModel, next: ServedModel): boolean {
