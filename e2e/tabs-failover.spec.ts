@@ -141,6 +141,42 @@ test(
   },
 );
 
+test(
+  'once a leader closes with its temporary precision, a text starts over in the one from before, and a job waits',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    await site.openReady(2);
+    const [follower] = await site.followers();
+    if (!follower) throw new Error('There is no follower.');
+    const request = {
+      prompt: 'The big red',
+      options: { temperature: 0, maxNewTokens: 500, ignoreEos: true },
+    };
+    const [undisturbed] = await undisturbedResults(follower, [request]);
+    await follower.page.evaluate(async () => {
+      await window.tabserve.loadModel('storyteller', { dtype: 'q8', isTemporary: true });
+      const rows = Array.from({ length: 500 }, (_, index) => ({ index }));
+      await window.tabserve.jobs.create({ rows, template: 'Once {{index}}', options: { maxNewTokens: 64 } });
+    });
+    await follower.begin([request]);
+    await follower.whenStreamed(2);
+    await site.close(await site.leader());
+    const [outcome] = await follower.outcomesOfBegun();
+    expect(outcome?.value?.text).toBe(undisturbed?.text);
+    const types = await follower.page.evaluate(() => window.recorder.updates.map(({ type }) => type));
+    expect(types.filter((type) => type === 'started' || type === 'restarted')).toEqual([
+      'started',
+      'restarted',
+      'started',
+    ]);
+    const job = await follower.page.evaluate(async () => (await window.tabserve.jobs.list())[0]?.info);
+    expect(job).toMatchObject({
+      state: 'paused',
+      error: { message: expect.stringContaining('storyteller in q8 began this job') },
+    });
+  },
+);
+
 test('the page tells the hand-over while it happens', { tag: ANY_BACKEND }, async ({ site }) => {
   await site.openReady(2);
   const [follower] = await site.followers();
