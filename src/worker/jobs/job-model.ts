@@ -1,21 +1,19 @@
 import { jobModelChanged } from '../../protocol/errors/job-messages.ts';
-import type { ServedModel } from '../../protocol/models.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
+import { canContinue, type ComparedModel } from '../text-generation/served-model.ts';
 
-/** The model that answers the rows of a job. */
-export interface JobModel {
-  readonly id: string;
-  readonly origin?: ServedModel['origin'] | undefined;
-  /** Left out of a job that was begun before jobs kept more than the ID. */
-  readonly precision?: ServedModel['precision'];
+/** The model that began a job. Before jobs kept more than its ID, it had no precision. */
+export interface JobModel extends Omit<ComparedModel, 'precision'> {
+  readonly precision?: ComparedModel['precision'] | undefined;
 }
 
 /** Why a job that one model has begun can't go on with the other one. */
-export function modelObstacle(began: JobModel, serves: JobModel): WireError | undefined {
+export function modelObstacle(began: JobModel, serves: ComparedModel): WireError | undefined {
+  const { id, precision } = began;
+  const goesOn = precision === undefined ? id === serves.id : canContinue({ ...began, precision }, serves);
+  if (goesOn) return undefined;
   const [name, other] = [named(began), named(serves)];
-  if (began.id === serves.id && began.precision === undefined) return undefined;
-  if (name === other && began.origin === serves.origin) return undefined;
   return toWireError(jobModelChanged(name, name === other ? `another revision of ${serves.id}` : other));
 }
 

@@ -9,7 +9,8 @@ import { LearnedTexts } from '../../protocol/openai/learned-texts.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { modelObstacle, type JobModel } from './job-model.ts';
+import type { ComparedModel } from '../text-generation/served-model.ts';
+import { modelObstacle } from './job-model.ts';
 import type { StoredJob } from './stored-job.ts';
 
 /** The worker's deployments, as a job uses them. */
@@ -133,7 +134,7 @@ export class JobRunner {
   }
 
   /** The status of the worker may name the new model only later. */
-  #checkModel(serving: JobModel): void {
+  #checkModel(serving: ComparedModel): void {
     const obstacle = this.job.model && modelObstacle(this.job.model, serving);
     if (obstacle) this.#block(obstacle);
   }

@@ -403,6 +403,16 @@ describe('a job', () => {
     },
   );
 
+  it('goes on in fp32 where a device without fp16 takes over, as texts do', async () => {
+    const root = new MemoryFolder();
+    const first = await openWorker(root, { status: ready('model', 'fp16') });
+    await createJob(first, words('a', 'b', 'c'));
+    first.answer(1);
+    await first.published();
+    const next = await openWorker(root.clone(), { status: ready('model', 'fp32') });
+    expect(next.worker.running.size).toBe(2);
+  });
+
   it('from before jobs kept the precision goes on in any, and from there in that one', async () => {
     const root = new MemoryFolder();
     const first = await openWorker(root);

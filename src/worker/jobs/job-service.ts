@@ -11,7 +11,8 @@ import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { JobRunner, type JobServer } from './job-runner.ts';
 import { JobStore, type Draft } from './job-store.ts';
-import { modelObstacle, type JobModel } from './job-model.ts';
+import type { ComparedModel } from '../text-generation/served-model.ts';
+import { modelObstacle } from './job-model.ts';
 import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
 import { jobNotFound, jobStoreFailed, jobTemplateTooLong } from '../../protocol/errors/job-messages.ts';
@@ -189,16 +190,16 @@ export class JobService {
     });
   }
 
-  get #encoder(): JobModel | undefined {
+  get #encoder(): ComparedModel | undefined {
     const encoder = this.#host.status().encoders?.find(({ deployment }) => deployment === EMBEDDER);
     return encoder && { id: encoder.id, precision: encoder.backend.precision };
   }
 
   /** The model that would answer its rows. */
-  #servingFor({ definition }: StoredJob): JobModel | undefined {
+  #servingFor({ definition }: StoredJob): ComparedModel | undefined {
     if (definition.deployment !== TEXT_GENERATOR) return this.#encoder;
     const { model, backend } = this.#host.status();
-    return model && backend && { id: model.id, origin: model.origin, precision: backend.precision };
+    return model && backend && { ...backend, id: model.id, origin: model.origin };
   }
 
   #obstacleOf(job: StoredJob): Obstacle {

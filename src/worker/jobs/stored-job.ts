@@ -12,11 +12,13 @@ import {
   type StoredRow,
 } from '../../protocol/jobs.ts';
 import { readCells, textOfCell } from '../../protocol/job-cells.ts';
+import { rung } from '../../protocol/ladder.ts';
 import { precision } from '../../protocol/models.ts';
 import { seedOfRow } from '../../jobs/row-rules.ts';
 import type { RowOutcome } from '../../jobs/row-runner.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
+import type { ComparedModel } from '../text-generation/served-model.ts';
 import { modelObstacle, type JobModel } from './job-model.ts';
 import { storageFullForJob } from '../models/store/store-errors.ts';
 import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
@@ -29,6 +31,7 @@ const event = v.variant('type', [
     type: v.literal('model'),
     id: v.string(),
     origin: v.exactOptional(v.string()),
+    rung: v.exactOptional(rung),
     precision: v.exactOptional(precision),
   }),
   /** Errors before `from` in the log of results no longer count. */
@@ -153,7 +156,7 @@ export class StoredJob {
   }
 
   /** @param model Takes the place of the one that began it. */
-  resume(model: JobModel | undefined): void {
+  resume(model: ComparedModel | undefined): void {
     if (this.isPaused || this.isCancelled || this.endsWorkers) this.#record({ type: 'resume' });
     this.#numLostWorkers = 0;
     if (model && this.model && modelObstacle(this.model, model)) this.setModel(model);
@@ -167,12 +170,13 @@ export class StoredJob {
     this.#record({ type: 'name', name });
   }
 
-  setModel({ id, origin, precision: storedAs }: JobModel): void {
+  setModel({ id, origin, rung: ranOn, precision: storedAs }: ComparedModel): void {
     this.#record({
       type: 'model',
       id,
       ...(origin !== undefined && { origin }),
-      ...(storedAs && { precision: storedAs }),
+      ...(ranOn && { rung: ranOn }),
+      precision: storedAs,
     });
   }
 
