@@ -128,7 +128,7 @@ test(
     await expect(dialog).toContainText('Ejected.');
     expect((await tab.status()).isEjected).toBe(true);
     expect(await (await fetch(`${url}/?text=Once+upon&maxNewTokens=3`)).text()).toContain('Once upon');
-    await expect(dialog).toContainText('In memory, for all tabs.');
+    await expect(dialog).toContainText(/In memory for all tabs: [\d.]+ MB with one text/);
     expect((await tab.status()).isEjected).toBeUndefined();
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();
