@@ -80,6 +80,9 @@ it('says how much memory is left once a limit that was lowered under a text hold
   expect(sent.at(-1)?.kvCache.reservedBytes).toBe(0);
 });
 
+/** The updates of a text of two tokens that begins anew. */
+const BEGUN_ANEW = ['restarted', 'accepted', 'started', 'chunk', 'chunk', 'finished'];
+
 describe('a text generator whose model is ejected', () => {
   it('ends what it has, and asks for the model with the first prompt alone', async () => {
     const { deployment, submit } = await createDeployment();
@@ -242,14 +245,7 @@ describe('a text generator whose model changes', () => {
       },
     ]);
     await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
-    expect(updates.map(({ type }) => type)).toEqual([
-      'restarted',
-      'accepted',
-      'started',
-      'chunk',
-      'chunk',
-      'finished',
-    ]);
+    expect(updates.map(({ type }) => type)).toEqual(BEGUN_ANEW);
   });
 
   it('begins anew with another precision of the same one where that is asked for', async () => {
@@ -356,14 +352,7 @@ describe('a long prompt', () => {
     await serveModel(deployment, createModel('next'), 'resubmit');
     const own = () => updates.filter((update) => update.requestId === requestIdOfLong);
     await vi.waitFor(() => expect(own().at(-1)?.type).toBe('finished'));
-    expect(own().map(({ type }) => type)).toEqual([
-      'restarted',
-      'accepted',
-      'started',
-      'chunk',
-      'chunk',
-      'finished',
-    ]);
+    expect(own().map(({ type }) => type)).toEqual(BEGUN_ANEW);
     deployment.cancel(requestId('running'));
   });
 

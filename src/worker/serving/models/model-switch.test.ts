@@ -133,18 +133,15 @@ beforeEach(() => {
   platform.openStore = () => Promise.reject(new Error('no storage'));
 });
 
+/** Model 1 takes over from model 0. */
+const TAKEN_OVER = ['load model 0', 'serve model 0', 'load model 1', 'serve model 1', 'release model 0'];
+
 describe('a model that has taken over', () => {
   it('serves, and the one before it is released, in a browser without storage', async () => {
     const { models, load, log, status } = createSwitch();
     await models.started;
     await load();
-    expect(log).toEqual([
-      'load model 0',
-      'serve model 0',
-      'load model 1',
-      'serve model 1',
-      'release model 0',
-    ]);
+    expect(log).toEqual(TAKEN_OVER);
     expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 1' } });
     expect(status()).not.toHaveProperty('loadFailure');
   });
@@ -201,13 +198,7 @@ describe('a temporary model', () => {
     const before = log.splice(0);
     await load(TEMPORARY);
     await load({ ...TEMPORARY, dtype: 'q4' });
-    expect(log).toEqual([
-      'load model 0',
-      'serve model 0',
-      'load model 1',
-      'serve model 1',
-      'release model 0',
-    ]);
+    expect(log).toEqual(TAKEN_OVER);
     await restore(created);
     expect(log.slice(5)).toEqual([...before, 'release model 1']);
     expect(status()).not.toHaveProperty('load');
@@ -710,13 +701,7 @@ describe('a load that is cancelled', () => {
     const second = load();
     await expect(first).rejects.toBeInstanceOf(LoadCancelledError);
     await second;
-    expect(log).toEqual([
-      'load model 0',
-      'serve model 0',
-      'load model 1',
-      'serve model 1',
-      'release model 0',
-    ]);
+    expect(log).toEqual(TAKEN_OVER);
   });
 
   it('is shared while it goes on', async () => {
