@@ -1,21 +1,24 @@
+import type { FullConfig } from 'playwright/test';
+
 import { startServer } from '../bridge/server.ts';
-import { findBrowser } from '../bridge/browser/find-browser.ts';
+import { findBrowsers } from './find-browser.ts';
 import { writeEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { collectPolicyReports, reportingPolicy, takePolicyReports } from './support/policy-reports.ts';
 
-/** Finds the browser and serves the built pages. Returns the function that stops the servers. */
+/** Finds the browsers and serves the built pages. Returns the function that stops the servers. */
 // oxlint-disable-next-line import/no-default-export -- Playwright asks for one
-export default async function setUp(): Promise<() => Promise<void>> {
+export default async function setUp({ projects }: FullConfig): Promise<() => Promise<void>> {
   console.log(`Seed ${runSeed()}: repeat this run with E2E_SEED=${runSeed()}`);
-  const browser = await findBrowser();
+  const { whole, ofPages } = await findBrowsers(projects.every(({ use }) => use.headless !== false));
   const reports = await collectPolicyReports();
   const policy = reportingPolicy(reports.url);
   const page = await startServer({ host: 'localhost', port: 0, root: rootOf('dist'), policy });
   const faults = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-faults'), policy });
   const probe = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-probe'), policy });
   writeEnvironment({
-    browserPath: browser.path,
+    browserPath: whole.path,
+    pagesBrowserPath: ofPages.path,
     pageUrl: page.url,
     faultsUrl: faults.url,
     probeUrl: probe.url,

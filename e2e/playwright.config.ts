@@ -9,7 +9,7 @@ const environment = readEnvironment();
 
 const launch = (args: readonly string[]) => ({
   args: [...args],
-  ...(environment && { executablePath: environment.browserPath }),
+  ...(environment && { executablePath: environment.pagesBrowserPath }),
 });
 
 /** Other browsers', with a configuration of their own. */

@@ -1,6 +1,8 @@
-/** The browser that the global set-up found, and the servers that it started. */
+/** The browsers that the global set-up found, and the servers that it started. */
 export interface TestEnvironment {
   readonly browserPath: string;
+  /** In which Playwright opens pages: without windows, where such a browser is installed. */
+  readonly pagesBrowserPath: string;
   readonly pageUrl: string;
   /** The built page, whose workers cause the faults that a test plans. */
   readonly faultsUrl: string;
