@@ -51,6 +51,8 @@ test(
   },
   async ({ site }) => {
     const tabs = await site.openReady(2);
+    // The example of the first screen comes once the page has nothing else to do.
+    for (const { page } of tabs) await page.waitForLoadState('networkidle');
     await site.context.setOffline(true);
     for (const tab of tabs) await expectReferenceTokens(tab);
     await site.context.setOffline(false);

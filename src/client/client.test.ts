@@ -6,7 +6,7 @@ import type { DeploymentResponse } from './deployment-response.ts';
 import type { GenerationResponse } from './generation-response.ts';
 import type { Activity, ClientUpdate } from './topics.ts';
 import type { GenerationChunk } from './generation-response.ts';
-import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { TabserveStats, StepBatch, StepRecord } from '../protocol/stats.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
@@ -675,21 +675,20 @@ describe('a deployment other than the text generator', () => {
     expect(await texts).toEqual([' the', ' a']);
   });
 
-  it('refuses a text that the worker would not tokenize, and sends nothing', async () => {
+  it('leaves a text that is none to the worker, which refuses it by name, and refuses options that are none', async () => {
     const { link, serve } = createServed();
-    const content = 'a'.repeat(MAX_PROMPT_LENGTH);
-    for (const refused of [
-      serve.tokenize('a'.repeat(MAX_TEXT_LENGTH + 1)),
-      serve.tokenizeChat([
-        { role: 'user', content },
-        { role: 'user', content: 'a' },
-      ]),
-    ])
-      await expect(refused).rejects.toMatchObject({
-        code: 'INVALID_OPTION',
-        message: expect.stringContaining('characters'),
-      });
-    expect(link.received).toEqual([]);
+    // @ts-expect-error A script without types.
+    const calls = [serve.tokenize(undefined), serve.tokenizeChat([undefined])];
+    expect(link.received).toMatchObject([{ type: 'tokenize' }, { type: 'tokenize-chat' }]);
+    const error = { code: 'INVALID_OPTION', message: '`text` can’t be sent' };
+    link.say({ type: 'call-refused', callId: 1, error });
+    link.say({ type: 'call-refused', callId: 2, error });
+    for (const call of calls) await expect(call).rejects.toMatchObject(error);
+
+    // @ts-expect-error A script without types.
+    const refused = [serve.tokenize('a', 'b'), serve.tokenizeChat([], 'b')];
+    for (const call of refused) await expect(call).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    expect(link.received).toHaveLength(2);
   });
 
   it('asks the worker for the tokens of a text, and for the text of tokens', async () => {

@@ -2,7 +2,7 @@
 import type { GenericSchema } from 'valibot';
 import type { Optional } from '../batching/base/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
-import { lengthOfChat, type ChatMessage, type Prompt, type TokenizeChatOptions } from '../protocol/chat.ts';
+import type { ChatMessage, Prompt, TokenizeChatOptions } from '../protocol/chat.ts';
 import type { FoundModel } from '../protocol/found-model.ts';
 import type { GgufFile } from '../protocol/gguf-file.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
@@ -33,9 +33,8 @@ import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
-import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../protocol/wire.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
-import { checkedOptions, textRefusal } from './links/refusals.ts';
+import { checkedOptions } from './links/refusals.ts';
 import { Calls } from './links/calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
@@ -540,12 +539,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @param options Whether to add special tokens.
    * @throws InvalidOptionError for a text of more than 131,072 characters.
    */
-  tokenize(
+  async tokenize(
     text: string,
-    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean | undefined } = {},
+    options: { readonly addSpecialTokens?: boolean | undefined } = {},
   ): Promise<Tokenization> {
-    const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
-    if (refusal) return Promise.reject(refusal);
+    const { addSpecialTokens = true } = checkedOptions(options);
     return this.#calls.ask({ type: 'tokenize', text, addSpecialTokens });
   }
 
@@ -555,12 +553,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses;
    *   InvalidOptionError for messages of more than 1,048,576 characters.
    */
-  tokenizeChat(
+  async tokenizeChat(
     messages: readonly ChatMessage[],
-    { addGenerationPrompt = true, chatTemplateArguments = {}, tools }: TokenizeChatOptions = {},
+    options: TokenizeChatOptions = {},
   ): Promise<Tokenization> {
-    const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
-    if (refusal) return Promise.reject(refusal);
+    const { addGenerationPrompt = true, chatTemplateArguments = {}, tools } = checkedOptions(options);
     return this.#calls.ask({
       type: 'tokenize-chat',
       messages,

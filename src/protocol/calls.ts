@@ -37,7 +37,10 @@ function call<Type extends CallName, Entries extends v.ObjectEntries>(type: Type
 
 const chat = v.pipe(
   v.array(chatMessage),
-  v.check((messages) => lengthOfChat(messages) <= MAX_PROMPT_LENGTH),
+  v.check(
+    (messages) => lengthOfChat(messages) <= MAX_PROMPT_LENGTH,
+    `Expected at most ${MAX_PROMPT_LENGTH} characters`,
+  ),
 );
 
 /** The fields of each call to the worker itself. `call-answers.ts` has the answers. */

@@ -141,6 +141,32 @@ describe('parseClientMessages', () => {
       /^`tokenIds\.0` can't be sent to the worker: Invalid integer: Received 1\.5\.$/,
     ],
     [
+      'a text that is none',
+      { version, clientId, type: 'tokenize', callId: 3, addSpecialTokens: true },
+      { callId: 3, requestIds: [] },
+      /^`text` can't be sent to the worker: Invalid key: Expected "text" but received undefined\.$/,
+    ],
+    [
+      'a text that is too long',
+      { version, clientId, type: 'tokenize', callId: 3, text: 'a'.repeat(131_073), addSpecialTokens: true },
+      { callId: 3, requestIds: [] },
+      /^`text` can't .*: Invalid length: Expected <=131072 but received 131073\.$/,
+    ],
+    [
+      'a chat that is too long',
+      {
+        version,
+        clientId,
+        type: 'tokenize-chat',
+        callId: 3,
+        messages: [{ role: 'user', content: 'a'.repeat(1_048_577) }],
+        addGenerationPrompt: true,
+        chatTemplateArguments: {},
+      },
+      { callId: 3, requestIds: [] },
+      /^`messages` can't .*: Expected at most 1048576 characters\.$/,
+    ],
+    [
       'a request',
       { ...SUBMIT, deployment: 'x'.repeat(101), input: 1, options: {} },
       { requestIds: ['r'] },

@@ -39,13 +39,3 @@ export function optionsRefusal(options: unknown): InvalidOptionError | undefined
 function isSignal(signal: unknown): boolean {
   return isRecord(signal) && typeof signal['addEventListener'] === 'function';
 }
-
-/** The worker refuses a message with a longer text too, but only after it came. */
-export function textRefusal(
-  option: string,
-  length: number,
-  maxLength: number,
-): InvalidOptionError | undefined {
-  if (length <= maxLength) return undefined;
-  return InvalidOptionError.of(option, `at most ${maxLength} characters`, `${length} characters`);
-}
