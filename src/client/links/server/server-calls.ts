@@ -1,10 +1,12 @@
 import * as v from 'valibot';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
+import { lengthOfChat } from '../../../protocol/chat.ts';
 import type { Detokenization, Tokenization } from '../../../protocol/models.ts';
 import { messageBody, toolsBody } from '../../../protocol/openai/answer-body.ts';
 import type { ServerModel } from '../../../protocol/openai/server-model.ts';
 import { readMessages } from '../../../protocol/read-messages.ts';
 import { badAnswer, notAtServer } from '../../../protocol/server-errors.ts';
-import { count } from '../../../protocol/wire.ts';
+import { count, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../../../protocol/wire.ts';
 import type { Outgoing } from '../link.ts';
 import type { ServerHttp } from './server-http.ts';
 
@@ -72,12 +74,26 @@ export async function answerTokenCall(
 }
 
 function promptOf(call: Extract<Call, { type: 'tokenize' | 'tokenize-chat' }>): object {
-  if (call.type === 'tokenize') return { prompt: call.text, add_special_tokens: call.addSpecialTokens };
-  const { messages, addGenerationPrompt, chatTemplateArguments, tools = [] } = call;
+  if (call.type === 'tokenize') {
+    const { text: prompt, addSpecialTokens } = call;
+    if (typeof prompt !== 'string') throw InvalidOptionError.of('text', 'a text', prompt);
+    requireLength('text', prompt.length, MAX_TEXT_LENGTH);
+    return { prompt, add_special_tokens: addSpecialTokens };
+  }
+  const { addGenerationPrompt, chatTemplateArguments, tools = [] } = call;
+  if (!Array.isArray(call.messages)) throw InvalidOptionError.of('messages', 'a list', call.messages);
+  const messages = readMessages(call.messages);
+  requireLength('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
   return {
-    messages: readMessages(messages).map(messageBody),
+    messages: messages.map(messageBody),
     add_generation_prompt: addGenerationPrompt,
     chat_template_kwargs: chatTemplateArguments,
     ...toolsBody({ tools, toolChoice: 'auto', parallelToolCalls: true }),
   };
+}
+
+/** As the worker refuses it. */
+function requireLength(option: string, length: number, maxLength: number): void {
+  if (length > maxLength)
+    throw InvalidOptionError.of(option, `at most ${maxLength} characters`, `${length} characters`);
 }

@@ -5,6 +5,7 @@ import { TabserveClient } from '../../client.ts';
 import type { TabserveStats } from '../../../protocol/stats.ts';
 import { ServerLink, type ServerLinkOptions } from './server-link.ts';
 import { toServerUrl } from './server-url.ts';
+import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../../../protocol/wire.ts';
 
 interface Asked {
   readonly path: string;
@@ -355,6 +356,20 @@ it('tokens are asked for in vLLM’s words', async () => {
   });
   expect(await client.detokenize([5])).toEqual({ modelId: 'gpt', text: 'Hi' });
   expect(await client.tokenTexts([5])).toEqual([]);
+  const tooLong = 'a'.repeat(MAX_TEXT_LENGTH + 1);
+  const chatTooLong = [{ role: 'user', content: 'a'.repeat(MAX_PROMPT_LENGTH + 1) }] as const;
+  const numRequests = asked.length;
+  const refused = [
+    client.tokenize(tooLong),
+    client.tokenizeChat(chatTooLong),
+    // @ts-expect-error A script without types.
+    client.tokenize(undefined),
+    // @ts-expect-error A script without types.
+    client.tokenizeChat(undefined),
+  ];
+  expect(new Set(await Promise.all(refused.map(codeOf)))).toEqual(new Set(['INVALID_OPTION']));
+  expect(asked, 'nothing is sent').toHaveLength(numRequests);
+
   answers['/tokenize'] = answers['/detokenize'] = () => json({});
   expect(await Promise.all([client.tokenize('Hi'), client.detokenize([5])].map(codeOf))).toEqual([
     'SERVER_BAD_ANSWER',
