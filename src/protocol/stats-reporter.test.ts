@@ -80,10 +80,12 @@ describe('StatsReporter', () => {
     reporter.recordStep({ ...step(0, [began(5), token(1), began(30), token(1)]), rows: ROWS });
     reporter.recordStep({ ...step(1, [failed, token(1)]), rows: ROWS });
     reporter.recordStep({ ...step(2, [failed, failed]), rows: ROWS });
+    reporter.recordStep({ ...step(3, [failed]), rows: ROWS.slice(1) });
     clock.advance(100);
     expect(sent[0]?.steps.map(({ waitMs, outcome }) => [waitMs, outcome])).toEqual([
       [30, 'ok'],
       [0, 'ok'],
+      [0, 'error'],
       [0, 'error'],
     ]);
   });

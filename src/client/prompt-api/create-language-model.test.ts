@@ -58,6 +58,12 @@ describe('availability()', () => {
     ['downloading', 'the named model is being loaded', new PlayedWorker({ load: LOAD }), MODEL],
     ['downloadable', 'a part of the named model is stored', withStored({}), MODEL],
     ['available', 'the named model is stored', withStored({ dtype: 'fp16' }), MODEL],
+    [
+      'available',
+      'the named model is stored, and another could not be loaded',
+      withStored({ dtype: 'fp16' }, { state: 'failed' }),
+      MODEL,
+    ],
   ] as const)('is %s where %s', async (availability, _, worker, model) => {
     expect(await classOf(worker, model === undefined ? {} : { model }).availability()).toBe(availability);
   });
@@ -221,8 +227,11 @@ describe('the legacy members', () => {
   });
 });
 
-function withStored(rest: { readonly dtype?: 'fp16' }): PlayedWorker {
-  const worker = new PlayedWorker({ model: BASE_MODEL });
+function withStored(
+  rest: { readonly dtype?: 'fp16' },
+  status: ConstructorParameters<typeof PlayedWorker>[0] = { model: BASE_MODEL },
+): PlayedWorker {
+  const worker = new PlayedWorker(status);
   worker.stored = [{ ...STORED, ...rest }];
   return worker;
 }
