@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
-import type { Locator, Page, TestInfo } from 'playwright/test';
+import type { Locator, Page } from 'playwright/test';
 
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { answerGreedily } from './support/answer-greedily.ts';
+import { expectNoViolations } from './support/axe.ts';
+import { requireEnvironment } from './support/environment.ts';
 import { EMBEDDING_MODEL, loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
-import { openAdvanced, type Tab } from './support/tab.ts';
+import { DEFAULT_KNOBS, openAdvanced, openTab, type Tab } from './support/tab.ts';
 import { someOf } from './support/seeded-random.ts';
 
 // Pictures are compared only on machines with the fonts that they were drawn with. Each set of fonts has its own folder, which
@@ -27,53 +29,75 @@ const DRAWN_IN_SHORT: Readonly<Record<number, readonly (typeof SCHEMES)[number][
 };
 const END_TOKEN = 2047;
 
-const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
-  before: () => Promise.resolve(),
-  after: async (tab) => {
-    const { page } = tab;
-    await openAdvanced(tab.page);
-    await page.getByRole('textbox', { name: 'Seed' }).fill('7');
-    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
-    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
-    await expect(page.locator('[data-status=finished]')).toHaveCount(9);
-    await tab.whenIdle();
-  },
-  compare: async (tab) => {
-    const prompts = ['Once upon a time,', 'My best talent is', 'In a galaxy far far away'];
-    await tab.generateAll(prompts.map((prompt) => ({ prompt, options: { maxNewTokens: 24, seed: 7 } })));
-    await tab.page.getByRole('button', { name: 'Compare' }).click();
-    await expect(tab.page.getByText(/the same under each policy/)).toBeVisible();
-  },
+/**
+ * Every view, by what brings it up and what takes it away, in the order of their looks: one page has all of them. The first ones
+ * show a page on which nothing has run.
+ */
+const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown>>>> = {
+  before: () => Promise.resolve(() => Promise.resolve()),
   options: async (tab) => {
-    await openAdvanced(tab.page);
+    const { page } = tab;
+    await openAdvanced(page);
     await tab.openMoreCharts();
+    return async () => {
+      for (const hasText of ['Advanced', 'More charts'])
+        await page.locator('summary').filter({ hasText }).click();
+    };
   },
   async status(tab) {
     const status = await tab.openStatus();
     // The models come with a script of their own.
     await expect(status.locator('.models').getByRole('button', { name: 'Load' }).first()).toBeVisible();
+    return () => tab.page.keyboard.press('Escape');
   },
-  adder: async ({ page }) => {
-    await page.getByRole('tab', { name: 'Deployments' }).click();
-    // The script of this tab loads when it is first opened.
-    await expect(page.getByText('Why each batch was cut')).toBeVisible();
-  },
-  'house-price': async ({ page }) => {
-    await page.getByRole('tab', { name: 'Deployments' }).click();
-    await page.getByRole('radio', { name: 'House price' }).check();
-    // The script of this tab loads when it is first opened.
-    await expect(page.getByText('Why each batch was cut')).toBeVisible();
-  },
+  adder: ({ page }) => showDeployment(page, 'Adder'),
+  'house-price': ({ page }) => showDeployment(page, 'House price'),
   trace: async (tab) => {
+    const { page } = tab;
     await tab.configure({ prefixCaching: false, promptLookup: false });
     await tab.generate('Once upon a time,', { maxNewTokens: 9, seed: 7, logitBias: { [END_TOKEN]: -100 } });
     await tab.whenIdle();
     // The last steps arrive up to 100 ms after the text.
     await expect.poll(async () => (await tab.steps('decode')).length).toBe(8);
-    await tab.page.getByRole('button', { name: 'Trace request 1' }).click();
-    await expect(tab.page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
+    await page.getByRole('button', { name: 'Trace request 1' }).click();
+    await expect(page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
+    return () => page.keyboard.press('Escape');
+  },
+  after: async (tab) => {
+    const { page } = tab;
+    const seed = page.getByRole('textbox', { name: 'Seed' });
+    const advanced = page.locator('summary').filter({ hasText: 'Advanced' });
+    await advanced.click();
+    await seed.fill('7');
+    await advanced.click();
+    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
+    await expect(page.locator('[data-status=finished]')).toHaveCount(9);
+    await tab.whenIdle();
+    return async () => {
+      await advanced.click();
+      await seed.fill('');
+      await advanced.click();
+    };
+  },
+  compare: async (tab) => {
+    const { page } = tab;
+    const prompts = ['Once upon a time,', 'My best talent is', 'In a galaxy far far away'];
+    await tab.generateAll(prompts.map((prompt) => ({ prompt, options: { maxNewTokens: 24, seed: 7 } })));
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await expect(page.getByText(/the same under each policy/)).toBeVisible();
+    return () => page.locator('.compare').getByRole('button', { name: 'Close' }).click();
   },
 };
+const VIEWS_IN_ORDER = Object.entries(VIEWS);
+const NUM_UNTOUCHED = Object.keys(VIEWS).indexOf('trace');
+
+async function showDeployment(page: Page, name: string): Promise<() => Promise<void>> {
+  await page.getByRole('tab', { name: 'Deployments' }).click();
+  await page.getByRole('radio', { name }).check();
+  // The script of this tab loads when it is first opened.
+  await expect(page.getByText('Why each batch was cut')).toBeVisible();
+  return () => page.getByRole('tab', { name: 'Text' }).click();
+}
 
 /** A short load test. Its results get their own screenshots; the page around them is in the view before. */
 const LOAD_FIELDS = {
@@ -84,70 +108,83 @@ const LOAD_FIELDS = {
   latencyLimitMs: '60000',
 };
 
+/** The tests look at one page, in this order, but for those that need another. */
 test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
-  for (const [name, show] of someOf(Object.entries(VIEWS), 4)) {
-    test(`${name} on phone, tablet and desktop, light and dark`, async ({ site }, info) => {
-      const [tab] = await site.openReady(1);
-      if (!tab) throw new Error('No tab');
-      await show(tab);
-      await expectEverySizeToLookRight(tab.page, tab.page, name, info);
-    });
-  }
+  let tab: Tab;
 
-  test('the load lab, and what each kind of test says', async ({ site }, info) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
-    const { page } = tab;
+  test.beforeAll(async ({ browser, backend }) => {
+    tab = await openTab(await browser.newContext({ baseURL: requireEnvironment().pageUrl }), backend);
+  });
+
+  test.afterAll(async () => {
+    expect(tab.errors, 'errors on the console').toEqual([]);
+    await tab.page.context().close();
+  });
+
+  const drawn = someOf(Object.keys(VIEWS), 4);
+
+  const testView = ([name, show]: (typeof VIEWS_IN_ORDER)[number]): void => {
+    if (!drawn.includes(name)) return;
+    test(`${name} on phone, tablet and desktop, light and dark`, async () => {
+      await tab.forget();
+      const hide = await show(tab);
+      await expectEverySizeToLookRight(tab.page, tab.page, name);
+      await hide();
+      await tab.configure(DEFAULT_KNOBS);
+      await tab.clearList();
+    });
+  };
+
+  VIEWS_IN_ORDER.slice(0, NUM_UNTOUCHED).forEach(testView);
+
+  test('the load lab', async () => {
     await tab.openLab();
+    await expectEverySizeToLookRight(tab.page, tab.page, 'lab');
+    await tab.page.locator('.lab').getByRole('button', { name: 'Close' }).click();
+  });
+
+  test('the choice of a model, and its refusal', async () => {
+    const panel = (await tab.openStatus()).locator('.models');
+    await panel.getByLabel('Hugging Face model ID').fill('no such model');
+    await panel.getByRole('button', { name: 'Load', exact: true }).click();
+    await expect(panel.getByRole('alert')).toBeVisible();
+    await expectEverySizeToLookRight(tab.page, panel, 'models');
+    await tab.page.keyboard.press('Escape');
+  });
+
+  test('the hint of an empty chart covers no label of its axes', async () => {
+    const { page } = tab;
+    await tab.openMoreCharts();
+    await expect(page.locator('.chart .u-wrap')).toHaveCount(10);
+    for (const size of SIZES) {
+      await page.setViewportSize(size);
+      await expect.poll(() => page.evaluate(findCoveredAxes), `at ${size.width}`).toEqual([]);
+    }
+    await page.locator('summary').filter({ hasText: 'More charts' }).click();
+  });
+
+  VIEWS_IN_ORDER.slice(NUM_UNTOUCHED).forEach(testView);
+
+  test('what each kind of load test says', async () => {
+    const { page } = tab;
     const lab = page.locator('.lab');
-    await expectEverySizeToLookRight(page, page, 'lab', info);
+    await tab.openLab();
     await lab.getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
     for (const [name, value] of Object.entries(LOAD_FIELDS)) await lab.locator(`[name=${name}]`).fill(value);
     const numRuns = { Measure: '1 run', Sweep: '6 runs', Compare: '3 runs' };
-    for (const [mode, count] of Object.entries(numRuns)) {
+    for (const [mode, count] of someOf(Object.entries(numRuns), 2)) {
       await lab.getByRole('radio', { name: mode }).check();
       await lab.getByRole('button', { name: 'Start' }).click();
       await expect(lab.locator('.load-progress output')).toHaveText(`The load test is over: ${count}.`, {
         timeout: 120_000,
       });
-      await expectEverySizeToLookRight(page, lab, `lab-${mode.toLowerCase()}`, info);
+      await expectEverySizeToLookRight(page, lab, `lab-${mode.toLowerCase()}`);
     }
+    await lab.getByRole('button', { name: 'Close' }).click();
   });
 
-  test('the choice of a model, and its refusal', async ({ site }, info) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
-    const panel = (await tab.openStatus()).locator('.models');
-    await panel.getByLabel('Hugging Face model ID').fill('no such model');
-    await panel.getByRole('button', { name: 'Load', exact: true }).click();
-    await expect(panel.getByRole('alert')).toBeVisible();
-    await expectEverySizeToLookRight(tab.page, panel, 'models', info);
-  });
-
-  test('a job and its rows', async ({ site }, info) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
-    const { page } = tab;
-    // The rows of a job this short may end before the page hears of them: the figures have a run in any case.
-    await tab.generate('Once upon a time,', { maxNewTokens: 9 });
-    await tab.whenIdle();
-    await page.evaluate(async () => {
-      const rows = ['A dog', 'A cat', 'One bird', 'Two mice'].map((text) => ({ text }));
-      const responseFormat = { type: 'choice', choices: [' slept', ' ran', ' sang'] } as const;
-      const options = { responseFormat, logprobs: true, temperature: 0 };
-      await window.tabserve.jobs.create({ name: 'Stories', rows, template: '{{text}}', options });
-    });
-    await page.getByRole('tab', { name: 'Jobs' }).click();
-    await expect(page.getByText('Finished: 4 rows').first()).toBeVisible();
-    await page.getByRole('button', { name: 'Show row 2', exact: true }).click();
-    await expectEverySizeToLookRight(page, page.getByRole('tabpanel'), 'jobs', info);
-  });
-
-  test('the history of texts', async ({ site }, info) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
-    const { page } = tab;
-    await openAdvanced(tab.page);
+  test('the history of texts', async ({ readyTab: { page } }) => {
+    await openAdvanced(page);
     await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
     await page.getByRole('textbox', { name: 'Seed' }).fill('7');
     await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
@@ -167,45 +204,63 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
         );
     }).toPass();
     // The other views check the page below, which the dialog covers and the focus has scrolled.
-    await expectEverySizeToLookRight(page, dialog, 'history', info);
+    await expectEverySizeToLookRight(page, dialog, 'history');
   });
 
-  test('a page that could not start', async ({ ownTab: { page } }, info) => {
-    await page.goto('/?backend=quantum');
-    await expect(page.getByText('INVALID_OPTION').first()).toBeVisible();
-    await expectEverySizeToLookRight(page, page.locator('body'), 'failure', info);
-  });
-
-  test('the hint of an empty chart covers no label of its axes', async ({ site }) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
+  test('a job and its rows', async () => {
     const { page } = tab;
-    await tab.openMoreCharts();
-    await expect(page.locator('.chart .u-wrap')).toHaveCount(10);
-    for (const size of SIZES) {
-      await page.setViewportSize(size);
-      await expect.poll(() => page.evaluate(findCoveredAxes), `at ${size.width}`).toEqual([]);
+    // The rows of a job this short may end before the page hears of them: the figures have a run in any case.
+    await tab.generate('Once upon a time,', { maxNewTokens: 9 });
+    await tab.whenIdle();
+    await page.evaluate(async () => {
+      const rows = ['A dog', 'A cat', 'One bird', 'Two mice'].map((text) => ({ text }));
+      const responseFormat = { type: 'choice', choices: [' slept', ' ran', ' sang'] } as const;
+      const options = { responseFormat, logprobs: true, temperature: 0 };
+      await window.tabserve.jobs.create({ name: 'Stories', rows, template: '{{text}}', options });
+    });
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await expect(page.getByText('Finished: 4 rows').first()).toBeVisible();
+    await page.getByRole('button', { name: 'Show row 2', exact: true }).click();
+    await expectEverySizeToLookRight(page, page.getByRole('tabpanel'), 'jobs');
+  });
+
+  test('all that can be used in a view has its turn with Tab', async () => {
+    const { page } = tab;
+    for (const view of ['Text', 'Chat', 'Embed', 'Jobs', 'Deployments']) {
+      await page.getByRole('tab', { name: view }).click();
+      await expect(page.getByRole('tabpanel').getByRole('button')).not.toHaveCount(0);
+      const numStops = await page.evaluate(watchStops);
+      // Boxes that scroll are stops, too, and so is what surrounds the page.
+      for (let presses = 0; presses < numStops + 10; presses++) await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => window.missedStops()), view).toEqual([]);
     }
   });
 
-  test('nothing moves while the page loads and generates', async ({ site }) => {
-    const tab = await site.open();
-    await tab.page.addInitScript(sumLayoutShifts);
-    await tab.page.emulateMedia({ reducedMotion: 'no-preference' });
-    await site.reload(tab);
-    await tab.ready();
-    await tab.generateAll(
+  test('a page that could not start, also to axe', async ({ ownTab: { page } }) => {
+    await page.goto('/?backend=quantum');
+    await expect(page.getByText('INVALID_OPTION').first()).toBeVisible();
+    await expectNoViolations(page);
+    await expectEverySizeToLookRight(page, page.locator('body'), 'failure');
+  });
+
+  test('nothing moves while the page loads and generates', async ({ ownTab, backend }) => {
+    await ownTab.page.addInitScript(sumLayoutShifts);
+    await ownTab.page.emulateMedia({ reducedMotion: 'no-preference' });
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await ownTab.generateAll(
       Array.from({ length: 4 }, () => ({ prompt: 'Once upon a time,', options: { maxNewTokens: 30 } })),
     );
-    await tab.whenIdle();
-    expect(await tab.page.evaluate(() => window.layoutShift)).toBe(0);
+    await ownTab.whenIdle();
+    expect(await ownTab.page.evaluate(() => window.layoutShift)).toBe(0);
+    expect(ownTab.errors).toEqual([]);
   });
 });
 
 hubTest(
   'looks as it should: chats, and the models for them on a page whose model can’t chat',
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub, backend }, info) => {
+  async ({ ownTab, hub, backend }) => {
     const { page } = ownTab;
     await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=chat`);
     await ownTab.ready();
@@ -223,14 +278,14 @@ hubTest(
     await expect(page.getByRole('tab', { name: 'Deployments' })).toHaveAttribute('aria-selected', 'true');
     await page.goForward();
     await expect(page.locator('.exchange[data-status=finished]'), 'nothing was lost').toHaveCount(3);
-    await expectEverySizeToLookRight(page, page, 'chats', info);
+    await expectEverySizeToLookRight(page, page, 'chats');
   },
 );
 
 hubTest(
   'looks as it should: lines that are embedded and searched',
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub, backend }, info) => {
+  async ({ ownTab, hub, backend }) => {
     const { page } = ownTab;
     await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=embed`);
     await page.getByRole('button', { name: `Load ${EMBEDDING_MODEL}` }).click();
@@ -240,24 +295,21 @@ hubTest(
     await page.getByRole('button', { name: 'Embed', exact: true }).click();
     await page.getByRole('textbox', { name: 'Find lines that mean this' }).fill('the fox');
     await expect(page.getByRole('list', { name: 'Nearest lines' }).getByRole('listitem')).toHaveCount(3);
-    await expectEverySizeToLookRight(page, page.getByRole('tabpanel'), 'embed', info);
+    await expectEverySizeToLookRight(page, page.getByRole('tabpanel'), 'embed');
   },
 );
 
-async function expectEverySizeToLookRight(
-  page: Page,
-  part: Page | Locator,
-  name: string,
-  info: TestInfo,
-): Promise<void> {
+async function expectEverySizeToLookRight(page: Page, part: Page | Locator, name: string): Promise<void> {
   for (const size of SIZES) {
     await page.setViewportSize(size);
     await expectToHold(page, `${name}-${size.width}`);
     for (const colorScheme of IS_WHOLE ? SCHEMES : (DRAWN_IN_SHORT[size.width] ?? [])) {
       await page.emulateMedia({ colorScheme });
-      await expectToLookRight(page, part, `${name}-${size.width}-${colorScheme}`, info);
+      await expectToLookRight(page, part, `${name}-${size.width}-${colorScheme}`);
     }
   }
+  await page.evaluate(() => (document.adoptedStyleSheets = []));
+  await page.emulateMedia({ colorScheme: null });
   await page.setViewportSize(DESKTOP);
 }
 
@@ -274,17 +326,13 @@ async function expectToHold(page: Page, name: string): Promise<void> {
   await expect.poll(() => page.evaluate(findOverflow), `${name}: what is wider than its place`).toEqual([]);
 }
 
-async function expectToLookRight(
-  page: Page,
-  part: Page | Locator,
-  name: string,
-  info: TestInfo,
-): Promise<void> {
+async function expectToLookRight(page: Page, part: Page | Locator, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   // A new width moves what is above the place that was scrolled to, by fractions of a pixel.
   await page.evaluate(() => window.scrollTo(0, 0));
   const fonts = await page.evaluate(fontsInUse);
-  const isDrawing = info.config.updateSnapshots === 'all' || info.config.updateSnapshots === 'changed';
+  const { updateSnapshots } = test.info().config;
+  const isDrawing = updateSnapshots === 'all' || updateSnapshots === 'changed';
   if (!isDrawing && !existsSync(`${SCREENSHOTS}/${fonts}`)) return;
   await standStill(page);
   await expect(part).toHaveScreenshot([fonts, `${name}.png`], { maxDiffPixelRatio: 0.005 });
@@ -327,6 +375,7 @@ function findCoveredAxes(): string[] {
 declare global {
   interface Window {
     layoutShift: number;
+    missedStops: () => readonly string[];
   }
 }
 
@@ -340,4 +389,21 @@ function sumLayoutShifts(): void {
       window.layoutShift += Number(entry.value);
     }
   }).observe({ type: 'layout-shift', buffered: true });
+}
+
+/** Runs in the page: notes which of the elements that Tab stops at get the focus. Returns how many there are. */
+function watchStops(): number {
+  const all = 'a[href], button, input, select, textarea, summary, [tabindex]';
+  const stops = [...document.querySelectorAll<HTMLElement>(all)].filter((element) => {
+    const isRadio = element instanceof HTMLInputElement && element.type === 'radio';
+    const isStop = element.tabIndex >= 0 && !element.matches(':disabled') && (!isRadio || element.checked);
+    return isStop && element.checkVisibility({ visibilityProperty: true });
+  });
+  const missed = new Set<EventTarget | null>(stops);
+  document.addEventListener('focusin', ({ target }) => missed.delete(target));
+  window.missedStops = () =>
+    stops
+      .filter((stop) => missed.has(stop) && stop.isConnected)
+      .map(({ outerHTML }) => outerHTML.slice(0, 200));
+  return stops.length;
 }

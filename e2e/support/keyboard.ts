@@ -1,31 +1,37 @@
 import type { Locator, Page } from 'playwright/test';
 
-/** More than there are stops on the page. */
+/** More than an arrow key needs to go through a list. */
 const MAX_PRESSES = 250;
 
-/** Presses Tab, or Shift+Tab where it lies behind, until the element has the focus. */
+/** Boxes that scroll are stops, too, and may lie between. */
+const MAX_STOPS_BETWEEN = 5;
+
+/** Moves the focus to the element by Tab or Shift+Tab from the stop beside it. All stops have their turn: a test of its own says so. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
-  const key = await target.evaluate((element) => {
-    const { activeElement, body } = document;
-    if (!activeElement || activeElement === body) return 'Tab';
-    const isBehind = activeElement.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING;
-    return isBehind ? 'Shift+Tab' : 'Tab';
-  });
-  // Found again only where the page has drawn it anew: to find an element by its name takes the names of all.
-  let found = await target.elementHandle();
-  for (let presses = 0; presses < MAX_PRESSES; presses++) {
-    const state = await found?.evaluate(focusOf);
-    if (state === 'has focus') return;
-    if (state === 'gone') found = await target.elementHandle();
-    else await page.keyboard.press(key);
+  const key = await target.evaluate(focusBeside);
+  for (let presses = 0; presses <= MAX_STOPS_BETWEEN; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press(key);
   }
-  throw new Error(`${MAX_PRESSES} presses of ${key} did not reach the element`);
+  throw new Error(`${MAX_STOPS_BETWEEN} presses of ${key} did not reach the element`);
 }
 
-/** Runs in the page. */
-function focusOf(element: Element): 'gone' | 'has focus' | 'has none' {
-  if (!element.isConnected) return 'gone';
-  return element === document.activeElement ? 'has focus' : 'has none';
+/** Runs in the page: focuses the last stop on the way to the element. Returns the key that leads on from there. */
+function focusBeside(element: Element): 'Tab' | 'Shift+Tab' {
+  const { activeElement } = document;
+  if (activeElement === element) return 'Tab';
+  const stops = document.querySelectorAll<HTMLElement>(
+    'a[href], button, input:not([type=radio]), select, textarea, summary, [tabindex="0"]',
+  );
+  const placeOf = (other: Element): number => element.compareDocumentPosition(other);
+  const focusFirst = (way: readonly HTMLElement[], side: number): boolean =>
+    way.some((stop) => {
+      if (stop.tabIndex >= 0 && placeOf(stop) & side) stop.focus();
+      return stop === document.activeElement;
+    });
+  const isBehind = activeElement && placeOf(activeElement) & Node.DOCUMENT_POSITION_FOLLOWING;
+  if (!isBehind && focusFirst([...stops].toReversed(), Node.DOCUMENT_POSITION_PRECEDING)) return 'Tab';
+  return focusFirst([...stops], Node.DOCUMENT_POSITION_FOLLOWING) ? 'Shift+Tab' : 'Tab';
 }
 
 export async function pressOn(page: Page, target: Locator, key = 'Enter'): Promise<void> {

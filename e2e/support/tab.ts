@@ -63,8 +63,9 @@ export async function openAdvanced(page: Page): Promise<void> {
 }
 
 async function openDetails(page: Page, title: string): Promise<void> {
-  const details = page.locator('details').filter({ has: page.locator('summary', { hasText: title }) });
-  if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
+  const summary = page.locator('summary', { hasText: title });
+  const details = page.locator('details').filter({ has: summary, visible: true });
+  if ((await details.getAttribute('open')) === null) await details.locator('> summary').click();
 }
 
 /** A tab of its own. Resolves when the page's model can run. */

@@ -28,7 +28,7 @@ export interface WorkerFixtures extends BackendOption {
 }
 
 export interface TestFixtures {
-  /** The shared page, with all knobs at their defaults and an empty list; the test must leave it idle and without errors. */
+  /** The shared page, with all knobs at their defaults and an empty list; the test must leave it idle, without errors, and looking so. */
   readonly tab: Tab;
   /** A page of this test's own, not opened yet. */
   readonly ownTab: Tab;
@@ -73,7 +73,9 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
 
   tab: async ({ sharedTab }, provide) => {
     await sharedTab.forget();
+    const before = await sharedTab.page.evaluate(looksOfPage);
     await provide(sharedTab);
+    expect(await sharedTab.page.evaluate(looksOfPage), 'what the test leaves changed').toEqual(before);
     // The knobs first: a test may hold its requests with a long batch wait.
     await sharedTab.configure(DEFAULT_KNOBS);
     await sharedTab.whenIdle();
@@ -116,3 +118,13 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     { auto: true },
   ],
 });
+
+/** Runs in the page. */
+function looksOfPage(): object {
+  return {
+    shown: document.querySelector('[role=tab][aria-selected=true]')?.textContent,
+    numOpen: document.querySelectorAll('dialog[open], .lab-button[aria-expanded=true]').length,
+    size: [innerWidth, innerHeight, document.documentElement.dataset['theme']],
+    isDark: matchMedia('(prefers-color-scheme: dark)').matches,
+  };
+}
