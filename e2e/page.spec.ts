@@ -1,6 +1,5 @@
 import type { Locator, Page } from 'playwright/test';
 
-import { blur, tabTo } from './support/keyboard.ts';
 import { reference } from './support/reference.ts';
 import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
@@ -193,30 +192,6 @@ test(
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(360);
     if (desktop) await page.setViewportSize(desktop);
-  },
-);
-
-test(
-  'the keyboard alone sends a prompt, cancels it and changes the policy',
-  { tag: ANY_BACKEND },
-  async ({ tab }) => {
-    const { page } = tab;
-    await tab.configure({ batchWaitTimeoutMs: HELD_MS });
-    await blur(page);
-    await tabTo(page, page.getByRole('textbox', { name: 'Prompt' }));
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.type('My greatest wish is to');
-    await page.keyboard.press('Enter');
-    await expect(newestRow(page)).toHaveAttribute('data-status', 'waiting');
-    await tabTo(page, newestRow(page).getByRole('button', { name: /^Cancel/ }));
-    await page.keyboard.press('Enter');
-    await expect(newestRow(page)).toHaveAttribute('data-status', 'cancelled');
-
-    await blur(page);
-    await tabTo(page, page.getByRole('radio', { name: 'continuous' }));
-    await page.keyboard.press('ArrowLeft');
-    await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
-    await expect.poll(async () => (await tab.status()).policy.policy).toBe('static');
   },
 );
 
