@@ -44,7 +44,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
       );
       await dialog.getByRole('radio', { name: 'Python' }).check();
       await expect(dialog.locator('pre')).toContainText('    seed=7,');
-      expect(await axeViolations(page)).toEqual([]);
+      expect(await axeViolations(dialog)).toEqual([]);
       await page.keyboard.press('Escape');
       await expect(dialog).toHaveCount(0);
     });
@@ -124,7 +124,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
       await promptOf(page).press('Enter');
       await expect(shown.getByRole('listitem')).toHaveCount(4);
       await expect(shown).toContainText(/pets: 2 items.*1: "(?:cat|dog)"/s);
-      expect(await axeViolations(page)).toEqual([]);
+      expect(await axeViolations(page.locator('.compose'))).toEqual([]);
       await page.getByRole('button', { name: 'Undo' }).click();
     });
 
@@ -192,7 +192,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     expect(tokens.map((token) => JSON.parse(token)).join('')).toBe(generated);
     // The likeliest was chosen.
     await expect(rows.first().locator('.logprobs-other')).toHaveCount(2);
-    expect(await axeViolations(page)).toEqual([]);
+    expect(await axeViolations(table)).toEqual([]);
     await tabTo(page, table);
   });
 
@@ -224,12 +224,18 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
 });
 
 test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
-  test('the history has the texts of earlier visits, and brings prompt and options back', async ({
-    site,
-  }) => {
+  test('the history, and the theme that was chosen, which stands over the system’s', async ({ site }) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
     const { page } = tab;
+    await page.emulateMedia({ colorScheme: 'light' });
+    const menu = page.getByRole('button', { name: 'Menu' });
+    await menu.click();
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    await page.keyboard.press('Escape');
+    const scheme = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await scheme();
     await openAdvanced(page);
     await optionOf(page, 'Max new tokens').fill('5');
     await promptOf(page).fill('My greatest wish is to');
@@ -239,37 +245,43 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect.poll(() => page.evaluate(async () => (await indexedDB.databases()).length)).toBe(1);
 
     await site.reload(tab);
-    await openAdvanced(page);
-    const more = page.getByRole('button', { name: 'More', exact: true });
-    await more.click();
-    await page.getByRole('button', { name: 'History' }).click();
-    const entry = page.getByRole('list', { name: 'History' }).getByRole('listitem');
-    await expect(entry).toHaveCount(1);
-    await expect(entry).toContainText(text);
-    const search = page.getByRole('searchbox', { name: 'Search' });
-    await search.fill('no such words');
-    await expect(entry).toHaveCount(0);
-    await search.fill('GREATEST wish');
-    await entry.getByRole('button', { name: 'Use prompt and options' }).click();
-    await expect(promptOf(page)).toHaveValue('My greatest wish is to');
-    await expect(optionOf(page, 'Max new tokens')).toHaveValue('5');
-
-    await page.getByRole('button', { name: 'History' }).click();
-    await page.getByRole('button', { name: 'Clear history' }).click();
-    await expect(page.getByText('No texts yet')).toBeVisible();
+    expect(await scheme(), 'from the first picture on').toBe(dark);
+    await menu.click();
+    await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked();
+    await page.getByRole('radio', { name: 'System' }).check();
+    expect(await scheme()).not.toBe(dark);
     await page.keyboard.press('Escape');
-    await expect(page.getByRole('dialog')).toHaveCount(0);
+
+    await test.step('the history brings prompt and options back', async () => {
+      await openAdvanced(page);
+      await page.getByRole('button', { name: 'More', exact: true }).click();
+      await page.getByRole('button', { name: 'History' }).click();
+      const entry = page.getByRole('list', { name: 'History' }).getByRole('listitem');
+      await expect(entry).toHaveCount(1);
+      await expect(entry).toContainText(text);
+      const search = page.getByRole('searchbox', { name: 'Search' });
+      await search.fill('no such words');
+      await expect(entry).toHaveCount(0);
+      await search.fill('GREATEST wish');
+      await entry.getByRole('button', { name: 'Use prompt and options' }).click();
+      await expect(promptOf(page)).toHaveValue('My greatest wish is to');
+      await expect(optionOf(page, 'Max new tokens')).toHaveValue('5');
+
+      await page.getByRole('button', { name: 'History' }).click();
+      await page.getByRole('button', { name: 'Clear history' }).click();
+      await expect(page.getByText('No texts yet')).toBeVisible();
+      await page.keyboard.press('Escape');
+      await expect(page.getByRole('dialog')).toHaveCount(0);
+    });
   });
 
-  test('a link opened in a fresh profile brings back prompt, options and load scenario', async ({
-    site,
-    browser,
+  test('a link that is pasted into the address of another profile’s open page brings back what it says', async ({
+    tab,
+    ownTab,
     backend,
-    baseURL,
   }) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
     const { page } = tab;
+    const before = page.url();
     await promptOf(page).fill('A dragon & 100 % “of” gold,\n');
     await openAdvanced(page);
     await optionOf(page, 'Temperature').fill('0.7');
@@ -283,68 +295,44 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await page.locator('.lab').getByRole('button', { name: 'Export' }).click();
     await page.getByRole('button', { name: 'Copy link to scenario' }).click();
     await expect.poll(() => page.url()).toContain('load=');
+    const link = new URL(page.url());
+    expect(link.searchParams.get('backend')).toBe(backend);
+    await page.evaluate((url) => history.replaceState(null, '', url), before);
+    await page.locator('.lab').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Reset all' }).click();
 
-    const context = await browser.newContext({ ...(baseURL !== undefined && { baseURL }) });
-    const fresh = await context.newPage();
-    await fresh.goto(page.url());
-    await expect(promptOf(fresh)).toHaveValue('A dragon & 100 % “of” gold,\n');
-    await openAdvanced(fresh);
-    await expect(optionOf(fresh, 'Temperature')).toHaveValue('0.7');
-    await expect(optionOf(fresh, 'Stop')).toHaveValue('The end');
-    await expect(optionOf(fresh, 'Logprobs')).toHaveValue('4');
-    await expect(fresh.getByRole('radio', { name: 'Sweep' })).toBeChecked();
-    await expect(fresh.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
-    await expect(fresh.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');
-    await expect(fresh.locator('.lab').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');
-    expect(new URL(fresh.url()).searchParams.get('backend')).toBe(backend);
-    await context.close();
-  });
-
-  test('a link pasted into the address of the open page brings back what it says', async ({ site }) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
-    const { page } = tab;
-    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
-    const address = page.url();
-    await page.goto(`${address}#prompt=A+pasted+tale&seed=7`);
-    await expect(promptOf(page)).toHaveValue('A pasted tale');
-    await expect(promptOf(page), 'Enter sends it').toBeFocused();
-    await expect(page.locator('.run-text'), 'in place of the recording').toHaveText(
+    const { page: other } = ownTab;
+    await ownTab.open(`?backend=${backend}`);
+    const address = other.url();
+    await other.evaluate(() => Object.assign(window, { isSamePage: true }));
+    await other.goto(`${address}#prompt=A+pasted+tale&seed=7`);
+    await expect(promptOf(other)).toHaveValue('A pasted tale');
+    await expect(promptOf(other), 'Enter sends it').toBeFocused();
+    await expect(other.locator('.run-text'), 'in place of the recording').toHaveText(
       /^Nine texts will stream/,
     );
-    await openAdvanced(page);
-    await expect(optionOf(page, 'Seed').first()).toHaveValue('7');
-    expect(await page.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
-    await expect(page.getByText('The link')).toHaveCount(0);
+    await openAdvanced(other);
+    await expect(optionOf(other, 'Seed').first()).toHaveValue('7');
+    expect(await other.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
+    await expect(other.getByText('The link')).toHaveCount(0);
 
-    await page.goto(`${address}#prompt=A+newer+tale&model=owner%2Fname&topN=3&responseFormat=rhyme&stop=%`);
-    await expect(page.getByText('The link’s stop may not be what was sent')).toBeVisible();
-    await expect(page.getByText('The link also sets topN, which')).toBeVisible();
-    await expect(page.getByText('The link’s Answer can’t be used here: Expected')).toBeVisible();
-    await expect(page.getByRole('button', { name: 'Load owner/name' })).toBeVisible();
-    await expectNoViolations(page, 'a link of another page');
+    await other.goto(`${address}#prompt=A+newer+tale&model=owner%2Fname&topN=3&responseFormat=rhyme&stop=%`);
+    await expect(other.getByText('The link’s stop may not be what was sent')).toBeVisible();
+    await expect(other.getByText('The link also sets topN, which')).toBeVisible();
+    await expect(other.getByText('The link’s Answer can’t be used here: Expected')).toBeVisible();
+    await expect(other.getByRole('button', { name: 'Load owner/name' })).toBeVisible();
+    await expectNoViolations(other.locator('.compose'), 'a link of another page');
 
-    await page.goto(`${address}#prompt=Another+tale&load=${encodeURIComponent('{"mode":"compare"}')}`);
-    await expect(page.getByRole('radio', { name: 'Compare' })).toBeChecked();
-    await expect(promptOf(page)).toHaveValue('Another tale');
-  });
-
-  test('the theme that was chosen stands over the system’s, from the first picture on', async ({ site }) => {
-    const [tab] = await site.openReady(1);
-    if (!tab) throw new Error('No tab');
-    const { page } = tab;
-    await page.emulateMedia({ colorScheme: 'light' });
-    const menu = page.getByRole('button', { name: 'Menu' });
-    await menu.click();
-    await page.getByRole('radio', { name: 'Dark' }).check();
-    const scheme = (): Promise<string> =>
-      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const dark = await scheme();
-    await site.reload(tab);
-    expect(await scheme()).toBe(dark);
-    await menu.click();
-    await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked();
-    await page.getByRole('radio', { name: 'System' }).check();
-    expect(await scheme()).not.toBe(dark);
+    await other.goto(`${address}${link.hash}`);
+    await expect(promptOf(other)).toHaveValue('A dragon & 100 % “of” gold,\n');
+    await openAdvanced(other);
+    await expect(optionOf(other, 'Temperature')).toHaveValue('0.7');
+    await expect(optionOf(other, 'Stop')).toHaveValue('The end');
+    await expect(optionOf(other, 'Logprobs')).toHaveValue('4');
+    await expect(other.getByRole('radio', { name: 'Sweep' })).toBeChecked();
+    await expect(other.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
+    await expect(other.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');
+    await expect(other.locator('.lab').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');
+    expect(ownTab.errors).toEqual([]);
   });
 });
