@@ -82,7 +82,7 @@ test(
     await tab.generate('Once upon a time,', { maxNewTokens: 2 });
     const before = await countsOf(tab);
     // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
-    await openLoad(tab, { rate: '60', durationSeconds: '1', seed: '5', outputMin: '2', outputMax: '40' });
+    await openLoad(tab, { rate: '60', durationSeconds: '0.6', seed: '5', outputMin: '2', outputMax: '40' });
     await panelOf(page).getByRole('combobox', { name: 'Spread' }).last().selectOption('long-tail');
     await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
     await startAndWait(page);
@@ -149,7 +149,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
   });
 
-  test('shows its results in a drawer that is no wider than the window, below the charts', async ({
+  test('shows its results in a drawer that is no wider than the window, below the charts, and exports them', async ({
     tab,
   }) => {
     const { page } = tab;
@@ -173,13 +173,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
       );
     }
     await page.setViewportSize({ width: 1280, height: 900 });
-  });
 
-  test('exports a table and a picture of what it shows', async ({ tab }) => {
-    const { page } = tab;
-    await openLoad(tab, { rate: '8', outputMin: '2', outputMax: '4', seed: '5', durationSeconds: '0.5' });
-    await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
-    await startAndWait(page);
     const rows = (await exportAs(page, 'Results as CSV')).toString('utf8').trimEnd().split('\n');
     expect(rows.map((row) => row.split(',')[0])).toEqual(['"Run"', '"off"', '"static"', '"continuous"']);
     const picture = await exportAs(page, 'Picture as PNG');
@@ -203,26 +197,20 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await expect(panelOf(page).getByRole('radio', { name: 'Measure' })).toBeFocused();
   });
 
-  test('saturates by default: a closed loop of twice as many users as a batch has room for', async ({
-    tab,
-    backend,
-  }) => {
+  test('saturates by default, and replays the trace that another one exported', async ({ tab, backend }) => {
     const { page } = tab;
-    // The defaults of a page that has tested nothing yet.
+    // A page that has tested nothing and has no trace yet, whatever the tests before have loaded.
     await tab.open(`?backend=${backend}`);
     await tab.ready();
     await tab.openLab();
-    await panelOf(page).locator('[name=durationSeconds]').fill('1');
+    const short = { durationSeconds: '0.5', outputMin: '2', outputMax: '8' };
+    for (const [name, value] of Object.entries(short))
+      await panelOf(page).locator(`[name=${name}]`).fill(value);
     await startAndWait(page);
     const { trace } = await exportResults(page);
-    expect(trace).toMatchObject({ closedLoop: { numUsers: 16 } });
-  });
-
-  test('replays the trace that another one exported', async ({ tab, backend }) => {
-    const { page } = tab;
-    // A page that has no trace yet, whatever the tests before have loaded.
-    await tab.open(`?backend=${backend}`);
-    await tab.ready();
+    expect(trace, 'twice as many users as a batch has room for').toMatchObject({
+      closedLoop: { numUsers: 16 },
+    });
     await openLoad(tab, { rate: '20', durationSeconds: '0.5', seed: '9', outputMin: '2', outputMax: '8' });
     await panelOf(page).getByRole('radio', { name: 'Measure' }).check();
     await startAndWait(page);
