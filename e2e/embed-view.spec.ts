@@ -80,7 +80,7 @@ test(
       await pressOn(page, page.getByRole('button', { name: 'Compare', exact: true }));
       await expect(page.getByText('The vectors are the same each time, within 0.00001.')).toBeVisible();
       expect(await knobsOf(page)).toEqual(knobs);
-      await expectNoViolations(page);
+      await expectNoViolations(page.getByRole('tabpanel'));
     });
 
     await test.step('a load test measures the knobs in force, and leaves the comparison to the view', async () => {
@@ -97,7 +97,7 @@ test(
       await expect(lab.locator('.load-progress output')).toHaveText(/^The load test is over/);
       await expect(lab.getByText(/^([1-9][\d,]*) of \1$/)).toBeVisible();
       expect(await knobsOf(page)).toEqual(knobs);
-      await expectNoViolations(page);
+      await expectNoViolations(lab);
     });
 
     await test.step('the model is back after a reload, without a question', async () => {

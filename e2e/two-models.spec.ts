@@ -32,7 +32,7 @@ test(
     const pairs = panel.getByRole('list', { name: 'Texts of both' }).getByRole('listitem');
     await expect(pairs).toHaveCount(9);
     await expect(pairs.filter({ hasText: /the same in both|differs/ })).toHaveCount(9);
-    await expectNoViolations(page, 'two models');
+    await expectNoViolations(panel, 'two models');
 
     // As the comparison does, in a tab that goes before it has restored. The worker stays.
     await page.evaluate(() => window.tabserve.loadModel('storyteller', { dtype: 'q8', isTemporary: true }));
