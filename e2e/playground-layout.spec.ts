@@ -236,7 +236,7 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     }
   });
 
-  test('a page that could not start, also to axe', async ({ ownTab: { page } }) => {
+  test('a page that could not start, in which axe finds nothing wrong', async ({ ownTab: { page } }) => {
     await page.goto('/?backend=quantum');
     await expect(page.getByText('INVALID_OPTION').first()).toBeVisible();
     await expectNoViolations(page);

@@ -28,7 +28,7 @@ export interface WorkerFixtures extends BackendOption {
 }
 
 export interface TestFixtures {
-  /** The shared page, with all knobs at their defaults and an empty list; the test must leave it idle, without errors, and looking so. */
+  /** The shared page, with default knobs and an empty list; the test must leave it idle, without errors, and looking as it did. */
   readonly tab: Tab;
   /** A page of this test's own, not opened yet. */
   readonly ownTab: Tab;
