@@ -6,7 +6,7 @@ import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
 import { encodeRowOptions, ROW_OPTIONS_BYTES } from './row-options.ts';
 import { readRecord, RECORD, tokenIdOf } from './sample-record.ts';
-import { maskWordsOf, samplerShader } from './shader.ts';
+import { maskWordsOf, SAMPLER_SHADER } from './shader.ts';
 
 /** The inputs of the next forward pass over the slots, int32 [slots] each. The sampler writes them. */
 export interface SlotInputs {
@@ -29,17 +29,15 @@ export class GpuSampler {
   #options: GPUBuffer;
   #results: GPUBuffer;
   #masks: GPUBuffer;
+  readonly #vocabSize: number;
   /** Words of one row's mask. */
   readonly #maskWords: number;
   #group: GPUBindGroup | undefined;
   /** Bindings of the group. */
   #buffers: readonly GPUBuffer[] = [];
 
-  /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
   static async create(device: GPUDevice, vocabSize: number): Promise<GpuSampler> {
-    const module = device.createShaderModule({ code: samplerShader(vocabSize) });
-    const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
-    return new GpuSampler(device, pipeline, vocabSize);
+    return new GpuSampler(device, await pipelineOf(device), vocabSize);
   }
 
   private constructor(device: GPUDevice, pipeline: GPUComputePipeline, vocabSize: number) {
@@ -49,6 +47,7 @@ export class GpuSampler {
     this.#ring = new ReadbackRing(device);
     this.#options = this.#createBuffer(ROW_OPTIONS_BYTES);
     this.#results = this.#createBuffer(resultBytes(1));
+    this.#vocabSize = vocabSize;
     this.#maskWords = maskWordsOf(vocabSize);
     this.#masks = this.#createBuffer(4);
   }
@@ -75,7 +74,7 @@ export class GpuSampler {
   ): Promise<readonly (SampledToken | Error)[]> {
     this.#reserve(rows.length);
     for (const row of rows) if (isAdjusting(row.sampling)) this.#adjustments.fill(row);
-    const options = encodeRowOptions(rows, (slot) => this.#adjustments.rowOf(slot));
+    const options = encodeRowOptions(rows, this.#vocabSize, (slot) => this.#adjustments.rowOf(slot));
     this.#device.queue.writeBuffer(this.#options, 0, options);
     this.#writeMasks(rows);
     const pass = encoder.beginComputePass();
@@ -167,6 +166,21 @@ export class GpuSampler {
   #createBuffer(size: number): GPUBuffer {
     return this.#device.createBuffer({ size, usage: TENSOR_USAGE });
   }
+}
+
+/** All models of a device share one. */
+const pipelines = new WeakMap<GPUDevice, Promise<GPUComputePipeline>>();
+
+/** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
+function pipelineOf(device: GPUDevice): Promise<GPUComputePipeline> {
+  const known = pipelines.get(device);
+  if (known) return known;
+  const module = device.createShaderModule({ code: SAMPLER_SHADER });
+  const pipeline = device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
+  pipelines.set(device, pipeline);
+  // The next model tries again.
+  pipeline.catch(() => pipelines.delete(device));
+  return pipeline;
 }
 
 function resultBytes(numRows: number): number {

@@ -5,7 +5,7 @@ import type { SampledRow } from '../model-backend.ts';
 type Word = readonly [
   name: string,
   type: 'u32' | 'f32',
-  valueOf: (row: SampledRow, adjustmentsRow: number) => number,
+  valueOf: (row: SampledRow, adjustmentsRow: number, vocabSize: number) => number,
 ];
 
 /** The options of one row as the shader reads them, a word each. */
@@ -29,8 +29,8 @@ const WORDS: readonly Word[] = [
   ['seed', 'u32', ({ sampling }) => sampling.seed],
   ['wants_logprobs', 'u32', ({ sampling }) => Number(sampling.logprobs !== undefined)],
   ['num_top', 'u32', ({ sampling }) => sampling.logprobs ?? 0],
-  // Always 0, unknown to the compiler.
-  ['zero', 'u32', () => 0],
+  // The same for all rows. As a constant of the shader, it would make each vocabulary compile its own.
+  ['vocab_size', 'u32', (_row, _adjustmentsRow, vocabSize) => vocabSize],
 ];
 
 export const ROW_OPTIONS_BYTES = 4 * WORDS.length;
@@ -38,13 +38,14 @@ export const ROW_OPTIONS_BYTES = 4 * WORDS.length;
 /** @param adjustmentsRowOf The row of adjustments of a slot. */
 export function encodeRowOptions(
   rows: readonly SampledRow[],
+  vocabSize: number,
   adjustmentsRowOf: (slot: number) => number,
 ): ArrayBuffer {
   const words = new DataView(new ArrayBuffer(rows.length * ROW_OPTIONS_BYTES));
   for (const [rowIndex, row] of rows.entries()) {
     for (const [index, [, type, valueOf]] of WORDS.entries()) {
       const at = rowIndex * ROW_OPTIONS_BYTES + 4 * index;
-      const value = valueOf(row, adjustmentsRowOf(row.slot));
+      const value = valueOf(row, adjustmentsRowOf(row.slot), vocabSize);
       if (type === 'u32') words.setUint32(at, value, true);
       else words.setFloat32(at, value, true);
     }
@@ -82,7 +83,7 @@ fn weight_of_key(key: u32) -> u32 {
 fn draw(thread: u32, row: RowOptions, largest_key: u32) -> u32 {
   weigh_all(largest_key, row.sharpness, row.smallest_weight);
   var num_listed = 0u;
-  if (row.top_k > 0u && row.top_k < VOCAB_SIZE) {
+  if (row.top_k > 0u && row.top_k < row.vocab_size) {
     let floor_key = find_floor(thread, row.top_k);
     num_listed = keep_likeliest(thread, num_listed, ONE_EACH, vec2u(row.top_k, 0u), floor_key, 1u);
   }
@@ -103,8 +104,8 @@ fn max_of_one(value: vec2u) -> vec2u {
 
 /** All tokens below this weight together weigh less than top-p drops. At least 1. */
 fn negligible_weight(dropped: vec2u) -> u32 {
-  const NUM_BITS = 32u - countLeadingZeros(VOCAB_SIZE);
-  let weight = (dropped.x >> NUM_BITS) | (dropped.y << (32u - NUM_BITS));
+  let num_bits = 32u - countLeadingZeros(vocab_size());
+  let weight = (dropped.x >> num_bits) | (dropped.y << (32u - num_bits));
   return max(weight, 1u);
 }
 `;

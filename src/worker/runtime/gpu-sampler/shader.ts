@@ -16,27 +16,6 @@ export function maskWordsOf(vocabSize: number): number {
   return Math.ceil(vocabSize / 32);
 }
 
-/**
- * `sampling.ts` for a whole batch: one workgroup per row, from logits to the inputs of the next forward pass. No row reads
- * what another row writes. It keeps to WebGPU's default limits and needs no feature.
- */
-export function samplerShader(vocabSize: number): string {
-  return [
-    `const VOCAB_SIZE = ${vocabSize}u;`,
-    `const WORKGROUP_SIZE = ${WORKGROUP_SIZE}u;`,
-    `const MASK_WORDS = ${maskWordsOf(vocabSize)}u;`,
-    ROW_OPTIONS_WGSL,
-    BINDINGS_WGSL,
-    INTEGERS_WGSL,
-    WEIGHTS_WGSL,
-    LOGITS_WGSL,
-    SELECTION_WGSL,
-    SHORTLIST_WGSL,
-    VOCABULARY_WGSL,
-    MAIN_WGSL,
-  ].join('\n');
-}
-
 const BINDINGS_WGSL = /* wgsl */ `
 struct Adjustment {
   /** 0 if neither prompt nor output has the token, else 1 + its count in the output. */
@@ -55,7 +34,7 @@ struct Adjustment {
 @group(0) @binding(5) var<storage, read_write> last_indices: array<i32>;
 /** A word per row, then a record per row. */
 @group(0) @binding(6) var<storage, read_write> results: array<u32>;
-/** [rows, MASK_WORDS]: a bit for each token that may be sampled. Only rows with is_masked are read. */
+/** [rows, words of a mask]: a bit for each token that may be sampled. Only rows with is_masked are read. */
 @group(0) @binding(7) var<storage, read> masks: array<u32>;
 `;
 
@@ -69,10 +48,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let row_index = workgroup.x;
   let row = rows[row_index];
   view.options = row;
-  view.start = row_index * VOCAB_SIZE;
-  view.adjustments_start = row.adjustments_row * VOCAB_SIZE;
+  view.start = row_index * row.vocab_size;
+  view.adjustments_start = row.adjustments_row * row.vocab_size;
   view.is_adjusted = row.is_adjusted == 1u;
-  view.mask_start = row_index * MASK_WORDS;
+  view.mask_start = row_index * ((row.vocab_size + 31u) / 32u);
   view.is_masked = row.is_masked == 1u;
   make_fractions(thread);
   let likeliest = find_likeliest(thread);
@@ -96,7 +75,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     }
   }
   if (row.wants_logprobs == 1u) {
-    write_record(thread, row_index, min(row.num_top, VOCAB_SIZE), token_id);
+    write_record(thread, row_index, min(row.num_top, row.vocab_size), token_id);
   }
 }
 
@@ -136,7 +115,8 @@ fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
   }
   let floor_key = find_floor(thread, num_top);
   keep_likeliest(thread, 0u, ONE_EACH, vec2u(num_top, 0u), floor_key, 1u);
-  for (var id = thread; id < VOCAB_SIZE; id += WORKGROUP_SIZE) {
+  let end = vocab_size();
+  for (var id = thread; id < end; id += WORKGROUP_SIZE) {
     if (is_kept(id, key_at(id))) {
       let index = atomicAdd(&num_top_found, 1u);
       results[record + ${RECORD.topIds}u + index] = id;
@@ -145,3 +125,20 @@ fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
   }
 }
 `;
+
+/**
+ * `sampling.ts` for a whole batch: one workgroup per row, from logits to the inputs of the next forward pass. No row reads
+ * what another row writes. It keeps to WebGPU's default limits and needs no feature.
+ */
+export const SAMPLER_SHADER = [
+  `const WORKGROUP_SIZE = ${WORKGROUP_SIZE}u;`,
+  ROW_OPTIONS_WGSL,
+  BINDINGS_WGSL,
+  INTEGERS_WGSL,
+  WEIGHTS_WGSL,
+  LOGITS_WGSL,
+  SELECTION_WGSL,
+  SHORTLIST_WGSL,
+  VOCABULARY_WGSL,
+  MAIN_WGSL,
+].join('\n');

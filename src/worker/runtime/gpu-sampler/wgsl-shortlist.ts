@@ -19,7 +19,8 @@ fn make_shortlist(thread: u32, measure: u32, floor_key: u32, negligible: u32) ->
     atomicStore(&num_shortlisted, 0u);
   }
   workgroupBarrier();
-  for (var id = thread; id < VOCAB_SIZE; id += WORKGROUP_SIZE) {
+  let end = vocab_size();
+  for (var id = thread; id < end; id += WORKGROUP_SIZE) {
     let key = key_at(id);
     if (key < floor_key || !is_kept(id, key) || mass_of(key, measure) < negligible) {
       continue;

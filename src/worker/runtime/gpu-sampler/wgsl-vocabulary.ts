@@ -1,7 +1,6 @@
 /** WGSL: passes over the whole vocabulary, in 256 groups for any number of threads. */
 export const VOCABULARY_WGSL = /* wgsl */ `
 const NUM_GROUPS = 256u;
-const CHUNK_SIZE = (VOCAB_SIZE + NUM_GROUPS - 1u) / NUM_GROUPS;
 
 var<workgroup> largest_key: atomic<u32>;
 var<workgroup> lowest_id: atomic<u32>;
@@ -11,6 +10,15 @@ var<workgroup> group_keys: array<u32, NUM_GROUPS>;
 /** 64-bit masses: one per digit of the key, per chunk of consecutive ids, or per token. */
 var<workgroup> masses_low: array<atomic<u32>, NUM_GROUPS>;
 var<workgroup> masses_high: array<atomic<u32>, NUM_GROUPS>;
+
+/** The same in all threads, as the compiler knows of a buffer that is only read. */
+fn vocab_size() -> u32 {
+  return rows[0].vocab_size;
+}
+
+fn chunk_size() -> u32 {
+  return (vocab_size() + NUM_GROUPS - 1u) / NUM_GROUPS;
+}
 
 struct Likeliest {
   /** The largest, and the lowest id that has it. */
@@ -26,12 +34,13 @@ fn find_likeliest(thread: u32) -> Likeliest {
     atomicStore(&lowest_id, NOBODY);
     atomicStore(&lowest_fault, NOBODY);
   }
+  let end = vocab_size();
   var own_key = 0u;
   var own_id = NOBODY;
   var own_fault = NOBODY;
   for (var group = thread; group < NUM_GROUPS; group += WORKGROUP_SIZE) {
     var group_key = 0u;
-    for (var id = group; id < VOCAB_SIZE; id += NUM_GROUPS) {
+    for (var id = group; id < end; id += NUM_GROUPS) {
       if (is_fault(logits[view.start + id])) {
         own_fault = min(own_fault, id);
       }
@@ -87,12 +96,13 @@ fn cut_vocabulary(thread: u32, measure: u32, needed: vec2u, floor_key: u32, negl
   var prefix = 0u;
   var rest = needed;
   var border = vec2u(0u);
+  let end = vocab_size();
   for (var shift = 32u; shift > 0u; shift -= 8u) {
     for (var digit = thread; digit < NUM_GROUPS; digit += WORKGROUP_SIZE) {
       set_mass(digit, vec2u(0u));
     }
     workgroupBarrier();
-    for (var id = thread; id < VOCAB_SIZE; id += WORKGROUP_SIZE) {
+    for (var id = thread; id < end; id += WORKGROUP_SIZE) {
       let key = key_at(id);
       // The first digit has no prefix to match, and WGSL can't shift by 32.
       if (key < floor_key || (shift < 32u && (key >> (shift & 31u)) != prefix) || !is_kept(id, key)) {
@@ -135,10 +145,11 @@ fn cut_vocabulary(thread: u32, measure: u32, needed: vec2u, floor_key: u32, negl
 /** Fills masses with the mass of each chunk of the vocabulary. */
 fn fill_chunks(thread: u32, measure: u32, only_key: u32) {
   workgroupBarrier();
+  let size = chunk_size();
   for (var chunk = thread; chunk < NUM_GROUPS; chunk += WORKGROUP_SIZE) {
     var sum = vec2u(0u);
-    let end = min((chunk + 1u) * CHUNK_SIZE, VOCAB_SIZE);
-    for (var id = chunk * CHUNK_SIZE; id < end; id++) {
+    let end = min((chunk + 1u) * size, vocab_size());
+    for (var id = chunk * size; id < end; id++) {
       sum = add(sum, vec2u(mass_at(id, measure, only_key), 0u));
     }
     set_mass(chunk, sum);
@@ -163,9 +174,10 @@ fn walk(thread: u32, measure: u32, only_key: u32, target_mass: vec2u) -> u32 {
     find_passing(target_mass);
   }
   let at_chunk = workgroupUniformLoad(&found[0]);
-  let end = min((at_chunk.x + 1u) * CHUNK_SIZE, VOCAB_SIZE);
+  let size = chunk_size();
+  let end = min((at_chunk.x + 1u) * size, vocab_size());
   var rest = at_chunk.yz;
-  var start = at_chunk.x * CHUNK_SIZE;
+  var start = at_chunk.x * size;
   // One round suffices for a vocabulary of up to 65,536 tokens.
   for (; start < end; start += NUM_GROUPS) {
     for (var index = thread; index < NUM_GROUPS; index += WORKGROUP_SIZE) {
