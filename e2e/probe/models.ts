@@ -5,7 +5,6 @@ import { chooseDevice, createBackend } from '../../src/worker/runtime/devices/cr
 import type { DeviceChoice } from '../../src/worker/runtime/device-choice.ts';
 import { findWrongValuesOf } from '../../src/worker/runtime/gpu-check/gpu-check.ts';
 import type { CheckedModel, LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
-import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuRuntime } from '../../src/worker/runtime/webgpu/webgpu-runtime.ts';
 import { loadFetchedModel } from '../../src/worker/serving/models/load-model.ts';
 import { CHECKPOINTS } from '../../tools/hub-server/checkpoints/checkpoints.ts';
@@ -37,15 +36,26 @@ const GENERATED = new Map([...CHECKPOINTS, ...DECODERS]);
 
 let open: OpenModel | undefined;
 
-/** The latest model stays open, because a software adapter compiles shaders for seconds. Calls must not overlap. */
+let chosen: Promise<DeviceChoice> | undefined;
+
+/** One for all models of the page: they share their shaders, which a software adapter compiles for seconds. */
+const chooseGpu = (): Promise<DeviceChoice> => (chosen ??= chooseDevice('webgpu'));
+
+export async function requestRuntime(): Promise<WebGpuRuntime> {
+  const { runtime } = await chooseGpu();
+  if (!(runtime instanceof WebGpuRuntime)) throw new TypeError('Expected a GPU');
+  return runtime;
+}
+
+/** The latest model stays open, and its shaders compiled. Calls must not overlap. */
 export async function openModel(choice: ModelChoice): Promise<OpenModel> {
   const key = JSON.stringify(choice);
   if (open?.key === key) return open;
-  await open?.backend.release();
-  if (open?.device.runtime instanceof WebGpuRuntime) open.device.runtime.gpu.device.destroy();
-  open = undefined;
-  const device = await chooseDevice(choice.backend);
+  const isShared = choice.backend === 'webgpu' && choice.maxBindingBytes === undefined;
+  const device = await (isShared ? chooseGpu() : chooseDevice(choice.backend));
   const model = await (choice.id === undefined ? loadEmbedded(device) : loadGenerated(choice, device));
+  // Not before: onnxruntime-web keeps the shaders of a device as long as it has a session.
+  await open?.backend.release();
   open = { ...model, key, device };
   return open;
 }
@@ -91,10 +101,7 @@ export async function logitsAfter(
 
 /** @returns Where this GPU computes wrong values; '' where it computes right ones. */
 export async function checkGpuFor(model: CheckedModel): Promise<string> {
-  const gpu = await requestGpuDevice('fp32', { allowsSoftware: true });
-  const where = await findWrongValuesOf(new WebGpuRuntime(gpu), model, () => {});
-  gpu.device.destroy();
-  return where ?? '';
+  return (await findWrongValuesOf(await requestRuntime(), model, () => {})) ?? '';
 }
 
 /**
@@ -102,7 +109,7 @@ export async function checkGpuFor(model: CheckedModel): Promise<string> {
  * CPU compute where it is faster, as beside a software adapter.
  */
 export async function encodeOnGpu(id: string, texts: readonly string[], numAlone: number) {
-  const device = await chooseDevice('webgpu');
+  const device = await chooseGpu();
   const { tokenizer, packed } = await packModel(folderOf(ENCODERS.get(id)?.() ?? new Map()), 'fp32', device);
   if (!packed.model.encoder) throw new TypeError(`${id} generates`);
   const [gpu] = await device.runtime.createEncoders(packed, packed.model.encoder);
@@ -115,5 +122,6 @@ export async function encodeOnGpu(id: string, texts: readonly string[], numAlone
   const alone: number[][] = [];
   for (const row of rows.slice(0, numAlone))
     alone.push(...(await gpu.run([row])).map((output) => [...output]));
+  await gpu.release();
   return { together, alone };
 }

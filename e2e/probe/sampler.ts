@@ -4,9 +4,9 @@ import { emptyMask, forbidToken } from '../../src/batching/sampling/token-mask.t
 import { createRequestId } from '../../src/protocol/ids.ts';
 import { GpuSampler } from '../../src/worker/runtime/gpu-sampler/gpu-sampler.ts';
 import type { SampledRow } from '../../src/worker/runtime/model-backend.ts';
-import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
 import { TENSOR_USAGE } from '../../src/worker/runtime/gpu-sampler/gpu-flags.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { requestRuntime } from './models.ts';
 import { randomRow, type RandomRow } from './random-rows.ts';
 
 type Sample = SampledToken | Error;
@@ -14,12 +14,9 @@ type Sample = SampledToken | Error;
 /** Rows of the logits and slots of each sampler. */
 const MAX_ROWS = 16;
 
-/** One for each size of vocabulary, for the whole page, because a software adapter compiles its shaders for seconds. */
-const samplers = new Map<number, ReturnType<typeof createGpuSampler>>();
-
 /** A GPU sampler with buffers of its own, fed with logits that no model made. */
 async function createGpuSampler(vocabSize: number) {
-  const { device } = await requestGpuDevice('fp32');
+  const { device } = (await requestRuntime()).gpu;
   const sampler = await GpuSampler.create(device, vocabSize);
   const create = (numWords: number): GPUBuffer =>
     device.createBuffer({ size: 4 * numWords, usage: TENSOR_USAGE });
@@ -57,9 +54,7 @@ async function createGpuSampler(vocabSize: number) {
  */
 export async function compareSamplers(seed: number, vocabSize: number, numRows: number, numSteps = 1) {
   const random = seededRandom(seed);
-  const shared = samplers.get(vocabSize) ?? createGpuSampler(vocabSize);
-  samplers.set(vocabSize, shared);
-  const onGpu = await shared;
+  const onGpu = await createGpuSampler(vocabSize);
   const onCpu = createSampler(vocabSize);
   const differences: string[] = [];
   let [numFaults, logprobError] = [0, 0];
