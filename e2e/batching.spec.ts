@@ -26,27 +26,29 @@ test.beforeEach(async ({ backend, browser }) => {
 // Which text ends first is told by its length then: each step adds one token.
 test.beforeEach(({ tab }) => tab.configure({ prefixCaching: false, promptLookup: false }));
 
-test('nine sample prompts sent by the button reach batch size 8, and every text starts with its prompt', async ({
-  tab,
-}) => {
-  const { page } = tab;
-  await openAdvanced(tab.page);
-  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('8');
-  await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
-  const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
-  await expect(rows).toHaveCount(9);
-  await expect(rows.and(page.locator('[data-status=finished]'))).toHaveCount(9);
+test(
+  'nine sample prompts sent by the button reach batch size 8, and every text starts with its prompt',
+  { tag: ANY_BACKEND_IN_SHORT },
+  async ({ tab }) => {
+    const { page } = tab;
+    await openAdvanced(tab.page);
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('8');
+    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
+    const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
+    await expect(rows).toHaveCount(9);
+    await expect(rows.and(page.locator('[data-status=finished]'))).toHaveCount(9);
 
-  const texts = await rows.getByTestId('request-text').allTextContents();
-  for (const { prompt } of reference.prompts) {
-    const text = texts.find((candidate) => candidate.startsWith(prompt));
-    expect(text?.length, `length of the text of "${prompt}"`).toBeGreaterThan(prompt.length);
-  }
-  const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
-  expect(Math.max(...sizes), `batch sizes ${sizes.join(' ')}`).toBe(8);
+    const texts = await rows.getByTestId('request-text').allTextContents();
+    for (const { prompt } of reference.prompts) {
+      const text = texts.find((candidate) => candidate.startsWith(prompt));
+      expect(text?.length, `length of the text of "${prompt}"`).toBeGreaterThan(prompt.length);
+    }
+    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+    expect(Math.max(...sizes), `batch sizes ${sizes.join(' ')}`).toBe(8);
 
-  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
-});
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
+  },
+);
 
 test(
   "the engine's steps are the text generator's batches: size, kind, reason, wait and execution",
@@ -175,10 +177,10 @@ test('a GPU has the next step before the tokens of the last are read back; a CPU
   tab,
   backend,
 }) => {
-  await tab.generateAll(requestsOf(16, 16));
+  await tab.generateAll(requestsOf(8, 8));
   const steps = await tab.steps('decode');
   const numBehind = steps.filter(({ isBehind }) => isBehind).length;
-  if (backend === 'webgpu') expect(numBehind).toBeGreaterThanOrEqual(10);
+  if (backend === 'webgpu') expect(numBehind).toBeGreaterThanOrEqual(5);
   else expect(numBehind).toBe(0);
 });
 
