@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright/test';
 import type { Dtype } from '../src/protocol/models.ts';
+import encoders from '../tools/reference/fixtures/encoders-reference.json' with { type: 'json' };
 import type { ModelChoice } from './probe/models.ts';
 import type { Backend } from './support/tab.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
@@ -22,6 +23,9 @@ const FULL_SIZE = 'generated/gpt2';
 
 /** Finer than the difference of the two kinds of GELU, which is 3e-4. */
 const FP32_TOLERANCE = 1e-4;
+
+/** Of the values of vectors of length 1. */
+const VECTOR_TOLERANCE = 1e-5;
 
 /** A software adapter compiles shaders for seconds for each dtype of a checkpoint, so one stands for all quantized dtypes. */
 const QUANTIZED_ON_WEBGPU = 'generated/silu';
@@ -53,6 +57,30 @@ test('an embedding that is larger than what a shader binds gives the same logits
   const request = { id: 'generated/narrow-inner', backend } as const;
   await expectReference(probePage, { ...request, dtype: 'fp32', maxBindingBytes: 24_000 });
   await expectReference(probePage, { ...request, dtype: 'q8', maxBindingBytes: 12_800 });
+});
+
+test('a GPU makes the vectors of sentence-transformers, alone and in a batch of 64', async ({
+  probePage,
+  backend,
+}) => {
+  test.skip(backend === 'wasm', 'unit tests run encoders on the CPU');
+  const id = 'generated/bert';
+  // The model reads these whole.
+  const short = encoders[id].texts.slice(0, 4);
+  const many = Array.from({ length: 64 }, (_, i) => short[i % short.length] ?? '');
+  const { together, alone } = await probePage.evaluate((input) => window.probe.encodeOnGpu(...input), [
+    id,
+    many,
+    2,
+  ] as const);
+  expect([together.length, alone.length]).toEqual([64, 2]);
+  for (const [row, vector] of [...together, ...alone].entries()) {
+    const length = Math.hypot(...vector);
+    const expected = encoders[id].embeddings[(row % many.length) % short.length] ?? [];
+    expect(vector).toHaveLength(expected.length);
+    for (const [i, value] of expected.entries())
+      expect(Math.abs((vector[i] ?? NaN) / length - value)).toBeLessThan(VECTOR_TOLERANCE);
+  }
 });
 
 async function expectReference(page: Page, choice: ModelChoice & { readonly id: string }): Promise<void> {

@@ -13,7 +13,6 @@ import { miniLmFolder } from '../tools/reference/encoder/minilm.ts';
 import minilm from '../tools/reference/fixtures/minilm-reference.json' with { type: 'json' };
 import { installAiSdk } from './support/ai-sdk.ts';
 import { startBridge, type ServedBridge } from './support/bridge-test.ts';
-import { requireEnvironment } from './support/environment.ts';
 import { loadModel } from './support/hub-test.ts';
 import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test as base } from './support/test.ts';
@@ -127,7 +126,7 @@ function expectSame(a: readonly (readonly number[])[], b: readonly (readonly num
 test.describe('beside a text generator', () => {
   test.skip(
     ({ backend }) => backend === 'webgpu' && !IS_WHOLE,
-    'three models compile their shaders for half a minute; the next test has the GPU make vectors',
+    'three models compile their shaders for half a minute; checkpoints.spec.ts has the GPU make vectors',
   );
 
   test('encoders make the vectors and the ranking of sentence-transformers, and are listed', async ({
@@ -152,26 +151,6 @@ test.describe('beside a text generator', () => {
     expect((await tab.generate('Once upon a time,', { maxNewTokens: 4 })).tokenIds).toHaveLength(4);
     expect(tab.errors).toEqual([]);
   });
-});
-
-test('a GPU makes the vectors of sentence-transformers, alone and in a batch of 64', async ({
-  page,
-  backend,
-}) => {
-  test.skip(backend === 'wasm', 'unit tests run encoders on the CPU');
-  await page.goto(requireEnvironment().probeUrl);
-  // The model reads these whole.
-  const short = texts.slice(0, 4);
-  const many = Array.from({ length: 64 }, (_, i) => short[i % short.length] ?? '');
-  const { together, alone } = await page.evaluate(
-    async ([id, given, numAlone]) => window.probe.encodeOnGpu(id, given, numAlone),
-    [BERT, many, 2] as const,
-  );
-  const expected = many.map((_, i) => embeddings[i % short.length] ?? []);
-  expectSame(together.map(normalized), expected);
-  for (const [row, vector] of alone.entries())
-    for (const [i, value] of vector.entries())
-      expect(Math.abs(value - (together[row]?.[i] ?? NaN))).toBeLessThan(PRECISION);
 });
 
 test('all-MiniLM-L6-v2 makes the vectors of sentence-transformers for 200 texts, alone, together and beside a text that streams', async ({
