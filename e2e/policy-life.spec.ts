@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright/test';
 
 import { startBridge, type ServedBridge } from './support/bridge-test.ts';
+import { shareSite } from './support/shared-site.ts';
 import type { Site } from './support/site.ts';
 import { openTab, DEFAULT_KNOBS, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
@@ -84,7 +85,7 @@ async function stopLoad(page: Page): Promise<void> {
 const policyOf = async (tab: Tab) => (await tab.status()).policy;
 
 /** The ways in which the tab of a load test can end. */
-const ENDS: Readonly<Record<string, (site: Site, tab: Tab) => Promise<unknown>>> = {
+const ENDS: Readonly<Record<string, (site: Site, tab: Tab) => Promise<void | (() => Promise<void>)>>> = {
   reloaded: (site, tab) => site.reload(tab),
   closed: (site, tab) => site.close(tab),
   crashed: (site, tab) => site.crash(tab),
@@ -100,11 +101,13 @@ async function sizeOf(tab: Tab): Promise<number | undefined> {
 }
 
 test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
+  const openTabs = shareSite();
+
   for (const role of ['leads', 'follows'] as const) {
     for (const [fate, end] of Object.entries(ENDS)) {
       if (!IS_WHOLE && IN_SHORT[role] !== fate) continue;
-      test(`whose tab ${role} and is ${fate} gives the users’ policy back`, async ({ site }) => {
-        await site.openReady(2);
+      test(`whose tab ${role} and is ${fate} gives the users’ policy back`, async () => {
+        const site = await openTabs(2);
         const leader = await site.leader();
         const [follower] = await site.followers();
         if (!follower) throw new Error('There is no follower.');
@@ -112,16 +115,18 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
         const own = await other.configure({ maxBatchSize: 5 });
         await startComparing(testing);
         await expect.poll(async () => (await policyOf(other)).policy).toBe('off');
-        await end(site, testing);
+        const thaw = await end(site, testing);
         await expect.poll(() => policyOf(other)).toEqual(own);
         expect(await other.status()).not.toHaveProperty('override');
+        await thaw?.();
+        if (site.tabs.includes(testing)) await site.close(testing);
       });
     }
   }
 
   for (const role of someOf(['leads', 'follows'], 1)) {
-    test(`of another deployment gives its knobs back when the tab ${role} and is lost`, async ({ site }) => {
-      await site.openReady(3);
+    test(`of another deployment gives its knobs back when the tab ${role} and is lost`, async () => {
+      const site = await openTabs(3);
       const leader = await site.leader();
       const [follower, other] = await site.followers();
       if (!follower || !other) throw new Error('There are two followers.');
@@ -141,10 +146,8 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
     });
   }
 
-  test('goes on when the tab that leads is lost, and gives the policy back when it is stopped', async ({
-    site,
-  }) => {
-    await site.openReady(3);
+  test('goes on when the tab that leads is lost, and gives the policy back when it is stopped', async () => {
+    const site = await openTabs(3);
     const [testing, other] = await site.followers();
     if (!testing || !other) throw new Error('There are two followers.');
     const own = await other.configure({ maxBatchSize: 5 });
@@ -175,10 +178,9 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
     expect(await policyOf(tab)).toEqual(DEFAULT_KNOBS);
   });
 
-  test('is the only one at a time, and the others see whose it is and may choose what comes after it', async ({
-    site,
-  }) => {
-    const [testing, other] = await site.openPair();
+  test('is the only one at a time, and the others see whose it is and may choose what comes after it', async () => {
+    const [testing, other] = (await openTabs(2)).tabs;
+    if (!testing || !other) throw new Error('There are two tabs.');
     await startComparing(testing);
     const { page } = other;
     await expect(page.locator('.policy .policy-explanation')).toHaveText(
