@@ -6,6 +6,7 @@ import {
   truncatedWeights,
   type FileFault,
 } from './support/broken-model.ts';
+import { someOf } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 interface BadModel {
@@ -44,7 +45,7 @@ const BAD_MODELS: readonly BadModel[] = [
 ];
 
 test.describe('a model', { tag: ANY_BACKEND }, () => {
-  for (const { title, fault, code, says } of BAD_MODELS) {
+  for (const { title, fault, code, says } of someOf(BAD_MODELS, 2)) {
     test(`${title} fails with ${code}, in the page and for the client`, async ({ ownTab, backend }) => {
       await breakModelFile(ownTab.page, fault());
       await ownTab.open(`?backend=${backend}`);

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { createInterface } from 'node:readline';
 
 import { expect, test } from './support/bridge-test.ts';
+import { curl } from './support/curl.ts';
 import { eosTokenId } from './support/reference.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
@@ -16,14 +17,14 @@ async function startMain(...options: readonly string[]) {
   });
   const exited = once(child, 'exit');
   const lines = createInterface({ input: child.stdout });
-  const ready = Promise.withResolvers<string>();
+  const ready = Promise.withResolvers<{ readonly tried: string; readonly url: string }>();
   const stopping = Promise.withResolvers<void>();
   lines.on('line', (line) => {
-    const [, url] = /Try: curl "(http:\/\/[^/]+)/.exec(line) ?? [];
-    if (url !== undefined) ready.resolve(url);
+    const [, tried, url] = /is ready on CPU, .*Try: curl "((http:\/\/[^/]+).*)"/.exec(line) ?? [];
+    if (tried !== undefined && url !== undefined) ready.resolve({ tried, url });
     if (line.startsWith('Stopping')) stopping.resolve();
   });
-  return { child, exited, url: await ready.promise, stopping: stopping.promise };
+  return { child, exited, ...(await ready.promise), stopping: stopping.promise };
 }
 
 interface Ending {
@@ -57,10 +58,13 @@ function readStream(url: string) {
 const streamsOf = (url: string) => Array.from({ length: 16 }, () => readStream(url));
 
 test(
-  'kill -TERM under 16 streams: every client reads an error event or its end, and none a reset',
+  'one command serves without a window; after kill -TERM, every client of 16 streams reads an error event or its end, and none a reset',
   { tag: ANY_BACKEND },
   async () => {
-    const { child, exited, url } = await startMain('--drain-ms', '500');
+    const { child, exited, tried, url } = await startMain('--drain-ms', '500');
+    const { status, body } = await curl(`${tried}&maxNewTokens=2`);
+    expect(status).toBe(200);
+    expect(body).toMatch(/^Once upon a time./);
     const streams = streamsOf(url);
     // Half of them wait for a slot: their headers are there all the same.
     for (const { begun } of streams) expect(await begun).toBe(200);

@@ -308,7 +308,7 @@ function fail(): never {
 
 /** A browser with two tabs of the page, whose profile outlives it. */
 async function openProfile(profile: string, backend: 'webgpu' | 'wasm'): Promise<Site> {
-  const { browserPath: executablePath, pageUrl: baseURL } = requireEnvironment();
+  const { pagesBrowserPath: executablePath, pageUrl: baseURL } = requireEnvironment();
   const args = [...QUIET_ARGUMENTS];
   const context = await chromium.launchPersistentContext(profile, { executablePath, args, baseURL });
   const site = new Site(context, backend);
