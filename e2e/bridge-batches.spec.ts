@@ -7,12 +7,11 @@ import OpenAI from 'openai';
 import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
 import { expect, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
 import { openTab, type Tab } from './support/tab.ts';
-import { ANY_BACKEND } from './support/test.ts';
+import { ANY_BACKEND, IS_WHOLE } from './support/test.ts';
 
-const NUM_ROWS = process.env['FULL'] ? 5000 : 300;
+const NUM_ROWS = IS_WHOLE ? 5000 : 200;
 
-/** Each start of a browser takes seconds. */
-const KILLED_AT = process.env['FULL'] ? [0.1, 0.3, 0.6] : [0.4];
+const KILLED_AT = [0.1, 0.3, 0.6];
 
 const MAIN = new URL('../bridge/main.js', import.meta.url).pathname;
 
@@ -114,6 +113,10 @@ test(
   'run-batch, killed and resumed, writes byte for byte what an undisturbed run does',
   { tag: ANY_BACKEND },
   async () => {
+    test.skip(
+      !IS_WHOLE,
+      'each start of a browser takes seconds; unit tests of run-batch have it without one',
+    );
     const input = test.info().outputPath('in.jsonl');
     await writeFile(input, LINES);
     const undisturbed = test.info().outputPath('undisturbed.jsonl');
