@@ -1,7 +1,8 @@
 import { expect, expectIdle, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
 import { SAMPLE_PROMPTS } from '../src/ui/state/composer/sample-prompts.ts';
+import { curl } from './support/curl.ts';
 import { Site } from './support/site.ts';
-import { openTab, type Backend } from './support/tab.ts';
+import { openTab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
 const NUM_STREAMS = 8;
@@ -81,69 +82,46 @@ async function whenUnderWay(streams: readonly Stream[]): Promise<void> {
     .toBeGreaterThan(3);
 }
 
-async function openSite(bridge: ServedBridge, backend: Backend, context: Site['context']): Promise<Site> {
-  const site = new Site(context, backend);
-  await site.openReady(2);
-  await expect.poll(() => fetch(`${bridge.url}/healthz`).then(({ status }) => status)).toBe(200);
-  return site;
+/** Expects streams to end as if nothing had happened, though `lose` closes the tab that serves in their middle. */
+async function expectToGoOn(
+  bridge: ServedBridge,
+  undisturbed: readonly string[],
+  lose: () => Promise<void>,
+): Promise<void> {
+  const streams = startStreams(bridge);
+  await whenUnderWay(streams);
+  await lose();
+  const atTheLoss = streams.map(({ text }) => text);
+  expect(await finish(streams)).toEqual(undisturbed);
+  expect(atTheLoss).not.toEqual(undisturbed);
 }
 
 test(
-  'the tab that serves is closed while eight clients stream: another one goes on where it was',
+  'eight streams go on where they were in the next tab, then in one of another browser, which also serves a bridge that is started again',
   { tag: ANY_BACKEND },
   async ({ browser, backend }) => {
     const bridge = await startBridge();
-    const context = await browser.newContext({ baseURL: bridge.url });
-    const site = await openSite(bridge, backend, context);
+    const site = new Site(await browser.newContext({ baseURL: bridge.url }), backend);
+    await site.openReady(2);
+    await expect.poll(() => fetch(`${bridge.url}/healthz`).then(({ status }) => status)).toBe(200);
+    const other = await browser.newContext({ baseURL: bridge.url });
+    const standby = await openTab(other, backend);
     const undisturbed = await finish(startStreams(bridge));
 
-    const leader = await site.leader();
-    const streams = startStreams(bridge);
-    await whenUnderWay(streams);
-    await site.close(leader);
-    const atTheLoss = streams.map(({ text }) => text);
-    expect(await finish(streams)).toEqual(undisturbed);
-    expect(atTheLoss).not.toEqual(undisturbed);
-
-    const [left] = site.tabs;
-    expect(left?.errors).toEqual([]);
-    if (left) await expectIdle(left);
-    await context.close();
-    await bridge.close();
-  },
-);
-
-test(
-  'a tab of another browser stands by, and goes on when the first is closed',
-  { tag: ANY_BACKEND },
-  async ({ browser, backend }) => {
-    const bridge = await startBridge();
-    const contexts = await Promise.all([1, 2].map(() => browser.newContext({ baseURL: bridge.url })));
-    const [first, second] = contexts;
-    if (!first || !second) throw new Error('There are two.');
-    await openTab(first, backend);
-    await openTab(second, backend);
-    const undisturbed = await finish(startStreams(bridge));
-    const streams = startStreams(bridge);
-    await whenUnderWay(streams);
-    await first.close();
-    expect(await finish(streams)).toEqual(undisturbed);
-    await second.close();
-    await bridge.close();
-  },
-);
-
-test(
-  'a bridge that is started again is served by the page that was open',
-  { tag: ANY_BACKEND },
-  async ({ browser, backend }) => {
-    const bridge = await startBridge();
-    const context = await browser.newContext({ baseURL: bridge.url });
-    await openTab(context, backend);
+    await test.step('the tab that serves is closed', async () => {
+      await expectToGoOn(bridge, undisturbed, async () => site.close(await site.leader()));
+      const [left] = site.tabs;
+      expect(left?.errors).toEqual([]);
+      if (left) await expectIdle(left);
+    });
+    await test.step('its browser is closed', () =>
+      expectToGoOn(bridge, undisturbed, () => site.context.close()));
     await bridge.close();
     const again = await startBridge({ port: bridge.port });
-    expect(await (await fetch(`${again.url}/adder?number=3`)).text()).toBe('4\n');
-    await context.close();
+    // In a process of its own: this one's `fetch` keeps connections to the bridge that is gone.
+    expect(await curl(`${again.url}/adder?number=3`)).toEqual({ status: 200, body: '4\n' });
+    expect((await standby.status()).role).toBe('leader');
+    await other.close();
     await again.close();
   },
 );

@@ -14,7 +14,7 @@ import { buildPageOfDocuments, runCurl, runInConsole } from './support/documents
 import { SMALLEST_CHAT_MODEL, twinFiles } from './support/hub-test.ts';
 import { someOf } from './support/seeded-random.ts';
 import { openTab, type Tab } from './support/tab.ts';
-import { ANY_BACKEND, expect, test as base } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 // The code of the documents, as a reader copies it: into the page's console, a shell, and files of a checkout.
 
@@ -22,31 +22,6 @@ interface Reader {
   readonly url: string;
   readonly tab: Tab;
 }
-
-interface WorkerFixtures {
-  /** The page with the files of the documents, and a hub that has the models that they name. */
-  readonly server: { readonly url: string };
-}
-
-const test = base.extend<object, WorkerFixtures>({
-  server: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
-    async ({}, provide) => {
-      const root = await buildPageOfDocuments();
-      const hub = await startHubServer([
-        createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
-        createRepository('openai-community/gpt2', twinFiles()),
-        ...Object.entries(ENCODERS_OF_DOCUMENTS).map(([id, generated]) =>
-          createRepository(id, ENCODERS.get(generated)?.() ?? new Map()),
-        ),
-      ]);
-      const bridge = await startBridge({ hub: [hub.url], root });
-      await provide(bridge);
-      await Promise.all([bridge.close(), hub.close(), rm(root, { recursive: true })]);
-    },
-    { scope: 'worker', timeout: 300_000 },
-  ],
-});
 
 const ENCODERS_OF_DOCUMENTS = {
   'sentence-transformers/all-MiniLM-L6-v2': 'generated/bert',
@@ -56,25 +31,46 @@ const ENCODERS_OF_DOCUMENTS = {
 const isRunHere = ({ harness, code }: CodeBlock): boolean =>
   harness === 'page' || (harness === 'shell' && code.includes('curl '));
 
-for (const document of someOf(
-  DOCUMENTS.filter((name) => codeBlocksOf(name).some(isRunHere)),
-  4,
-)) {
-  test(
-    `the code of ${document} does what it says`,
-    { tag: ANY_BACKEND },
-    async ({ server, browser, backend }) => {
-      const context = await browser.newContext({ baseURL: server.url });
-      const reader = { url: server.url, tab: await openTab(context, backend) };
+test.describe('the code of a document does what it says:', { tag: ANY_BACKEND }, () => {
+  const opened = new AsyncDisposableStack();
+  /** Of the page with the files of the documents, and of a hub that has the models that they name. */
+  let url = '';
+
+  test.beforeAll(async () => {
+    test.setTimeout(300_000);
+    const root = await buildPageOfDocuments();
+    opened.defer(() => rm(root, { recursive: true }));
+    const hub = opened.use(
+      await startHubServer([
+        createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
+        createRepository('openai-community/gpt2', twinFiles()),
+        ...Object.entries(ENCODERS_OF_DOCUMENTS).map(([id, generated]) =>
+          createRepository(id, ENCODERS.get(generated)?.() ?? new Map()),
+        ),
+      ]),
+    );
+    const bridge = await startBridge({ hub: [hub.url], root });
+    opened.defer(() => bridge.close());
+    ({ url } = bridge);
+  });
+  test.afterAll(() => opened.disposeAsync());
+
+  for (const document of someOf(
+    DOCUMENTS.filter((name) => codeBlocksOf(name).some(isRunHere)),
+    4,
+  )) {
+    test(document, async ({ browser, backend }) => {
+      const context = await browser.newContext({ baseURL: url });
+      const reader = { url, tab: await openTab(context, backend) };
       // Documents say it once, and call the client `serve` from there on.
       await runInConsole(reader.tab.page, { source: 'const serve = tabserve;' });
       for (const block of codeBlocksOf(document).filter(isRunHere))
         await test.step(placeOf(block), () => follow(reader, block));
       expect(reader.tab.errors, 'errors on the console').toEqual([]);
       await context.close();
-    },
-  );
-}
+    });
+  }
+});
 
 async function follow(reader: Reader, block: CodeBlock): Promise<void> {
   const { page } = reader.tab;

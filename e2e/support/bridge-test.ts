@@ -3,6 +3,14 @@ import type { Browser } from 'playwright/test';
 import { Bridge } from '../../bridge/bridge.ts';
 import type { LogEntry } from '../../bridge/http/access-log.ts';
 import { startServer } from '../../bridge/server.ts';
+import {
+  CHAT_MODEL,
+  chatCheckpoint,
+  TOOL_MODEL,
+  toolCheckpoint,
+} from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../tools/hub-server/hub-repository.ts';
+import { startHubServer } from '../../tools/hub-server/hub-server.ts';
 import { DEFAULT_KNOBS as KNOBS, openTab, type Backend, type Tab } from './tab.ts';
 import { expect, test as base } from './test.ts';
 
@@ -16,12 +24,14 @@ export interface ServedBridge {
 
 export type ServedTab = ServedBridge & { readonly tab: Tab };
 
-interface BridgeWorkerFixtures {
+export interface BridgeWorkerFixtures {
   /** One bridge and one tab for all tests of the project. */
   readonly sharedBridge: ServedTab;
+  /** The same with a hub of models that chat. It is here so that one browser serves the tests of both. */
+  readonly sharedChat: ServedTab;
 }
 
-interface BridgeFixtures {
+export interface BridgeFixtures {
   /** The shared bridge with the tab's knobs at their defaults; the test must leave it idle and the tab without errors. */
   readonly served: ServedTab;
 }
@@ -29,6 +39,17 @@ interface BridgeFixtures {
 export const test = base.extend<BridgeFixtures, BridgeWorkerFixtures>({
   sharedBridge: [
     ({ browser, backend }, provide) => withServedTab(browser, backend, [], provide),
+    { scope: 'worker', timeout: 300_000 },
+  ],
+
+  sharedChat: [
+    async ({ browser, backend }, provide) => {
+      await using hub = await startHubServer([
+        createRepository(CHAT_MODEL, chatCheckpoint()),
+        createRepository(TOOL_MODEL, toolCheckpoint()),
+      ]);
+      await withServedTab(browser, backend, [hub.url], provide);
+    },
     { scope: 'worker', timeout: 300_000 },
   ],
 

@@ -1,49 +1,25 @@
 import type { GenerationOptions, GenerationResult } from '../../src/protocol/generation.ts';
-import {
-  CHAT_MODEL,
-  chatCheckpoint,
-  TOOL_MODEL,
-  toolCheckpoint,
-} from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { createRepository } from '../../tools/hub-server/hub-repository.ts';
-import { startHubServer } from '../../tools/hub-server/hub-server.ts';
-import { expectIdle, withServedTab, type ServedTab } from './bridge-test.ts';
+import { CHAT_MODEL } from '../../tools/hub-server/checkpoints/chat-checkpoint.ts';
+import { expect, expectIdle, test as base, type ServedTab } from './bridge-test.ts';
 import { loadModel } from './hub-test.ts';
 import { DEFAULT_KNOBS } from './tab.ts';
-import { expect, test as base } from './test.ts';
 
 export { expect };
 
-interface ChatWorkerFixtures {
-  readonly chatModel: string;
-  readonly sharedChat: ServedTab;
-}
-
 interface ChatFixtures {
+  /** The model of `chat`. */
+  readonly chatModel: string;
   /** The tab's knobs are at their defaults; the test must leave it idle and without errors. */
   readonly chat: ServedTab;
 }
 
-export const test = base.extend<ChatFixtures, ChatWorkerFixtures>({
-  chatModel: [CHAT_MODEL, { scope: 'worker', option: true }],
+export const test = base.extend<ChatFixtures>({
+  chatModel: [CHAT_MODEL, { option: true }],
 
-  sharedChat: [
-    async ({ browser, backend, chatModel }, provide) => {
-      await using hub = await startHubServer([
-        createRepository(CHAT_MODEL, chatCheckpoint()),
-        createRepository(TOOL_MODEL, toolCheckpoint()),
-      ]);
-      await withServedTab(browser, backend, [hub.url], async (served) => {
-        const { message } = await loadModel(served.tab, chatModel, {});
-        expect(message, 'what keeps the model from loading').toBeUndefined();
-        await provide(served);
-      });
-    },
-    { scope: 'worker', timeout: 300_000 },
-  ],
-
-  chat: async ({ sharedChat }, provide) => {
+  chat: async ({ sharedChat, chatModel }, provide) => {
     const { tab } = sharedChat;
+    if ((await tab.status()).model?.id !== chatModel)
+      expect(await loadModel(tab, chatModel, {})).toMatchObject({ value: { state: 'ready' } });
     await tab.configure(DEFAULT_KNOBS);
     await provide(sharedChat);
     await expectIdle(tab);
