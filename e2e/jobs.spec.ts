@@ -12,7 +12,7 @@ import { Site } from './support/site.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
-const NUM_ROWS = IS_WHOLE ? 5000 : 120;
+const NUM_ROWS = IS_WHOLE ? 5000 : 80;
 /** The most that a part of the rows takes on a loaded machine. */
 const PART_MS = 600_000;
 /** Rows that are labeled; on WebGPU, whose adapter may be software, a tenth of them. */

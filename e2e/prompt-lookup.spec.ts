@@ -5,9 +5,9 @@ import { runSeed, seededRandom } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
 import type { Streamed, TextRequest } from './support/tab.ts';
 
-const NUM_REQUESTS = IS_WHOLE ? 500 : 30;
+const NUM_REQUESTS = IS_WHOLE ? 500 : 20;
 /** Sent by two tabs at random moments. In the middle of each group, the tab that leads crashes. */
-const NUM_IN_GROUP = IS_WHOLE ? 100 : 30;
+const NUM_IN_GROUP = IS_WHOLE ? 100 : 20;
 
 /** Of the second, most tokens are forced, and of its text only those that a guess may have. */
 const SHAPES: readonly JsonSchema[] = [

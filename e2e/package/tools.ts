@@ -43,12 +43,22 @@ export async function serveViteBuild(place: InstalledPackage, headersOf?: Header
   return serveFolders([await buildWithVite(place)], headersOf);
 }
 
-/** @returns The folder of the built app. */
-export async function buildWithVite(
+/** Folders of built apps. Several tests open the same app. */
+const built = new Map<string, Promise<string>>();
+
+/** @returns The folder of the built app, which a test must not change. */
+export function buildWithVite(
   place: InstalledPackage,
-  parts?: AppParts,
+  parts: AppParts = {},
   settings: UserConfig = { worker: { format: 'es' } },
 ): Promise<string> {
+  const key = JSON.stringify([place.folder, { workerModule: 'tabserve/worker', ...parts }, settings]);
+  const folder = built.get(key) ?? buildAnew(place, parts, settings);
+  built.set(key, folder);
+  return folder;
+}
+
+async function buildAnew(place: InstalledPackage, parts: AppParts, settings: UserConfig): Promise<string> {
   const root = await writeApp(place, parts);
   await build({
     ...settings,
