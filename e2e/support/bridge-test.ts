@@ -102,7 +102,7 @@ export async function startBridge({
 }
 
 /** Serves a tab of its own until `run` ends. @param hub The hubs that the page may load models from. */
-export async function withServedTab(
+async function withServedTab(
   browser: Browser,
   backend: Backend,
   hub: readonly string[],
