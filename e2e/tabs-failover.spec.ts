@@ -1,5 +1,6 @@
 import { reference } from './support/reference.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
+import { shareSite } from './support/shared-site.ts';
 import type { Site } from './support/site.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Streamed, Tab, TextRequest } from './support/tab.ts';
@@ -11,42 +12,43 @@ const LOSSES: Readonly<Record<string, (site: Site, leader: Tab) => Promise<void 
   frozen: (site, leader) => site.freeze(leader),
 };
 
-/** The short run has one moment for each loss, in addition to the twelve requests, which go through all of them. */
-const IN_SHORT: Readonly<Record<string, string>> = { closed: 'idle', crashed: 'prompt', frozen: 'load' };
+/** The short run has one moment for a loss, in addition to the twelve requests, which go through all of them. */
+const IN_SHORT: Readonly<Record<string, string>> = { crashed: 'prompt', frozen: 'load' };
 
 const lossesAt = (moment: string) =>
   Object.entries(LOSSES).filter(([fate]) => IS_WHOLE || IN_SHORT[fate] === moment);
 
-for (const [fate, lose] of Object.entries(LOSSES)) {
-  test(
-    `when the tab that leads is ${fate}, twelve requests of three others end as if nothing had happened`,
-    { tag: ANY_BACKEND },
-    async ({ site }) => {
-      await site.openReady(4);
-      const followers = await site.followers();
-      const requests = followers.map((_, index) => sampledRequests(4, index, 24));
-      const undisturbed = await undisturbedResults(followers[0], requests.flat());
-
-      // Eight run and four wait.
-      await Promise.all(followers.map((tab, index) => tab.begin(requests[index] ?? [])));
-      await Promise.all(followers.map((tab) => tab.whenStreamed(4)));
-      const thaw = await lose(site, await site.leader());
-
-      const outcomes = (await Promise.all(followers.map((tab) => tab.outcomesOfBegun()))).flat();
-      expect(outcomes.map(textOf)).toEqual(undisturbed.map(({ text }) => text));
-      expectNothingLostOrDoubled(outcomes);
-      await site.leader();
-      if (thaw) {
-        await thaw();
-        await site.leader();
-      }
-      // Playwright hears of a worker later than the tab does.
-      await expect.poll(() => site.numWorkers).toBe(1);
-    },
-  );
-}
-
 test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
+  const openTabs = shareSite();
+
+  test('closed, crashed or frozen, is followed by a tab in which twelve requests end as if nothing had happened', async () => {
+    const requests = [0, 1, 2].flatMap((round) => sampledRequests(4, round, 24));
+    const undisturbed = await undisturbedResults((await openTabs(3)).tabs[0], requests);
+    for (const [fate, lose] of Object.entries(LOSSES)) {
+      await test.step(fate, async () => {
+        const site = await openTabs(3);
+        const [leader, followers] = [await site.leader(), await site.followers()];
+        // Eight run and four wait.
+        const parts = [requests.slice(0, 6), requests.slice(6)];
+        await Promise.all(followers.map((tab, index) => tab.begin(parts[index] ?? [])));
+        await Promise.all(followers.map((tab) => tab.whenStreamed(4)));
+        const thaw = await lose(site, leader);
+
+        const outcomes = (await Promise.all(followers.map((tab) => tab.outcomesOfBegun()))).flat();
+        expect(outcomes.map(textOf)).toEqual(undisturbed.map(({ text }) => text));
+        expectNothingLostOrDoubled(outcomes);
+        await site.leader();
+        if (thaw) {
+          await thaw();
+          await site.leader();
+        }
+        // Playwright hears of a worker later than the tab does.
+        await expect.poll(() => site.numWorkers).toBe(1);
+        if (thaw) await site.close(leader);
+      });
+    }
+  });
+
   for (const [fate, lose] of lossesAt('load')) {
     test(`${fate} while it loads, leaves the model to the next tab`, async ({ site }) => {
       const { release } = await holdWeights(site);
@@ -64,8 +66,8 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
   }
 
   for (const [fate, lose] of lossesAt('prompt')) {
-    test(`${fate} in the middle of a prompt, loses nothing of it`, async ({ site }) => {
-      await site.openReady(2);
+    test(`${fate} in the middle of a prompt, loses nothing of it`, async () => {
+      const site = await openTabs(2);
       const [follower] = await site.followers();
       if (!follower) throw new Error('There is no follower.');
       const request = { prompt: reference.longPrompt.prompt, options: { temperature: 0, maxNewTokens: 3 } };
@@ -89,34 +91,26 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
   }
 
   for (const [fate, lose] of lossesAt('idle')) {
-    test(`${fate} while nothing runs, is followed by a tab that serves`, async ({ site }) => {
-      await site.openReady(2);
+    test(`${fate} while nothing runs, is followed by a tab that serves`, async () => {
+      const site = await openTabs(2);
       await lose(site, await site.leader());
       const [follower] = site.tabs;
       expect((await follower?.generate('Once', { maxNewTokens: 2 }))?.usage.numOutputTokens).toBe(2);
     });
   }
-});
 
-test(
-  'a leader whose page hangs serves the other tabs all the same',
-  { tag: ANY_BACKEND },
-  async ({ site }) => {
-    await site.openReady(2);
+  test('a leader whose page hangs serves the other tabs all the same', async () => {
+    const site = await openTabs(2);
     const [follower] = await site.followers();
     const leader = await site.leader();
     const release = await site.hang(leader);
     expect((await follower?.generate('Once', { maxNewTokens: 2 }))?.usage.numOutputTokens).toBe(2);
     await release();
     expect((await leader.status()).role).toBe('leader');
-  },
-);
+  });
 
-test(
-  'requests of the adder and the house-price model, and knobs, survive the loss of the leader',
-  { tag: ANY_BACKEND },
-  async ({ site }) => {
-    await site.openReady(2);
+  test('requests of the adder and the house-price model, and knobs, survive the loss of the leader', async () => {
+    const site = await openTabs(2);
     const [follower] = await site.followers();
     if (!follower) throw new Error('There is no follower.');
     await follower.page.evaluate(() => window.tabserve.configure('adder', { maxBatchSize: 3 }));
@@ -138,14 +132,10 @@ test(
     const status = await follower.ready();
     expect(status.policy.maxBatchSize).toBe(5);
     expect(status.deployments.find(({ name }) => name === 'adder')?.knobs.maxBatchSize).toBe(3);
-  },
-);
+  });
 
-test(
-  'once a leader closes with its temporary precision, a text starts over in the one from before, and a job waits',
-  { tag: ANY_BACKEND },
-  async ({ site }) => {
-    await site.openReady(2);
+  test('once a leader closes with its temporary precision, a text starts over in the one from before, and a job waits', async () => {
+    const site = await openTabs(2);
     const [follower] = await site.followers();
     if (!follower) throw new Error('There is no follower.');
     const request = {
@@ -174,20 +164,20 @@ test(
       state: 'paused',
       error: { message: expect.stringContaining('storyteller in q8 began this job') },
     });
-  },
-);
+  });
 
-test('the page tells the hand-over while it happens', { tag: ANY_BACKEND }, async ({ site }) => {
-  await site.openReady(2);
-  const [follower] = await site.followers();
-  if (!follower) throw new Error('There is no follower.');
-  const { release } = await holdWeights(site);
-  await follower.begin(sampledRequests(1, 0, 4));
-  await site.close(await site.leader());
-  await expect(follower.page.getByTestId('serve-state')).toHaveText(/^Handing over/);
-  expect((await follower.status()).isHandover).toBe(true);
-  release();
-  await expect(follower.page.getByTestId('serve-state')).toHaveText('Ready');
+  test('the page tells the hand-over while it happens', async () => {
+    const site = await openTabs(2);
+    const [follower] = await site.followers();
+    if (!follower) throw new Error('There is no follower.');
+    const { release } = await holdWeights(site);
+    await follower.begin(sampledRequests(1, 0, 4));
+    await site.close(await site.leader());
+    await expect(follower.page.getByTestId('serve-state')).toHaveText(/^Handing over/);
+    expect((await follower.status()).isHandover).toBe(true);
+    release();
+    await expect(follower.page.getByTestId('serve-state')).toHaveText('Ready');
+  });
 });
 
 declare global {
