@@ -91,7 +91,7 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     if (!follower) throw new Error('One of two tabs follows');
     await installAiSdk(follower);
     const prompt = 'Once upon a time,';
-    const options = { maxNewTokens: 230, temperature: 0, ignoreEos: true };
+    const options = { maxNewTokens: 450, temperature: 0, ignoreEos: true };
     const alone = await follower.generate(prompt, options);
     await follower.forget();
     await site.endOnceStreamed(leader, follower, 10);
