@@ -6,24 +6,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { TARBALL } from '../../../tools/package/build/paths.ts';
-import { expect, test as base } from '../app-page.ts';
+import { expect, test } from '../app-page.ts';
 
 const run = promisify(execFile);
 
-/** An empty app, in which npm has installed the package alone. */
-const test = base.extend<{ readonly app: string }>({
-  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixtures from the pattern
-  app: async ({}, provide) => {
-    const folder = await mkdtemp(join(tmpdir(), 'tabserve-alone-'));
-    await cp(TARBALL, join(folder, 'tabserve.tgz'));
-    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-    await run('npm', ['install', '--no-audit', '--no-fund', 'tabserve.tgz'], { cwd: folder });
-    await provide(folder);
-    await rm(folder, { recursive: true });
-  },
-});
-
-test('npm install tabserve adds no other package, and at most 45 MB', async ({ app }) => {
+test('npm install tabserve adds no other package, and at most 45 MB; its command says in one sentence how to get playwright-core', async () => {
+  // Outside of the repository, whose packages Node would find.
+  const app = await mkdtemp(join(tmpdir(), 'tabserve-alone-'));
+  await cp(TARBALL, join(app, 'tabserve.tgz'));
+  await writeFile(join(app, 'package.json'), '{ "private": true, "type": "module" }');
+  await run('npm', ['install', '--no-audit', '--no-fund', 'tabserve.tgz'], { cwd: app });
   const { packages }: { readonly packages: object } = JSON.parse(
     await readFile(join(app, 'node_modules/.package-lock.json'), 'utf8'),
   );
@@ -33,11 +25,7 @@ test('npm install tabserve adds no other package, and at most 45 MB', async ({ a
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(45e6);
-});
 
-test('npx tabserve --headless without playwright-core says in one sentence how to get it', async ({
-  app,
-}) => {
   const failure: unknown = await run('npx', ['--no-install', 'tabserve', '--headless', '--port', '0'], {
     cwd: app,
   }).catch((error: unknown) => error);
@@ -47,4 +35,5 @@ test('npx tabserve --headless without playwright-core says in one sentence how t
       /^--headless needs playwright-core: run `npm install playwright-core@1` .*`npx -p tabserve -p playwright-core@1 tabserve --headless`\.\n$/,
     ),
   });
+  await rm(app, { recursive: true });
 });

@@ -50,7 +50,7 @@ for (const [backend, args, runtimes] of [
     const root = join(place.folder, 'examples/onnx-models/dist');
     await using server = await startServer({ host: 'localhost', port: 0, root, policy: '', bridge });
     ({ url } = server);
-    const { browserPath: executablePath } = requireEnvironment();
+    const { pagesBrowserPath: executablePath } = requireEnvironment();
     const browser = await chromium.launch({ executablePath, args: [...args] });
     try {
       const context = await browser.newContext();
