@@ -28,10 +28,11 @@ export function project(x: Vector, { shape, role }: ModelTensor, matrix: Float32
   const [numRows = 0, numColumns = 0] = shape;
   const [numOutputs, outputStride, inputStride] =
     role === 'conv1d' ? [numColumns, 1, numColumns] : [numRows, numColumns, 1];
+  const inputs = Float64Array.from(x);
   return Array.from({ length: numOutputs }, (_, output) => {
     let total = 0;
-    for (let input = 0; input < x.length; input++)
-      total += (x[input] ?? NaN) * (matrix[output * outputStride + input * inputStride] ?? NaN);
+    for (let input = 0; input < inputs.length; input++)
+      total += (inputs[input] ?? NaN) * (matrix[output * outputStride + input * inputStride] ?? NaN);
     return total;
   });
 }
