@@ -13,6 +13,10 @@ export class Rest {
   readonly longer = new Map<Expression, Rest>();
   /** The state that is this alone. */
   state: State | undefined;
+  /** What the head reads. States with many ways share these objects. */
+  ready: ReadyBytes | undefined;
+  /** What the head stands for, if it reads nothing by itself. */
+  further: readonly (Rest | undefined)[] | undefined;
 
   constructor(id: number, head: Expression, tail: Rest | undefined) {
     this.id = id;
@@ -194,11 +198,11 @@ export class States {
     for (const rest of found) {
       if (!rest) continue;
       const { head, tail } = rest;
-      if (head.kind === 'bytes') ready.push({ bytes: head, tail });
+      if (head.kind === 'bytes') ready.push((rest.ready ??= { bytes: head, tail }));
       else if (head.kind === 'machine') {
         machines.push({ machine: head.machine, tail });
         if (head.machine.isEnd) found.add(tail);
-      } else for (const further of this.#lookInto(head, tail)) found.add(further);
+      } else for (const further of (rest.further ??= this.#lookInto(head, tail))) found.add(further);
       if (found.size > MAX_WAYS)
         throw ResponseFormatUnsupportedError.of(
           'responseFormat',

@@ -53,7 +53,9 @@ export async function createShape(
 /** The tokens that a shape allows next. */
 export function allowedBy(shape: Pick<TokenConstraint, 'mask'>, { config }: ShapedModel): readonly number[] {
   const mask = shape.mask?.();
-  return Array.from({ length: config.vocabSize }, (_, id) => id).filter((id) => !mask || isAllowed(mask, id));
+  const ids: number[] = [];
+  for (let id = 0; id < config.vocabSize; id += 1) if (!mask || isAllowed(mask, id)) ids.push(id);
+  return ids;
 }
 
 /** Whether a shape accepts a whole text, token by token, and may end behind it. The mask may want other tokens for the same text. */
