@@ -41,7 +41,8 @@ function beyond(token: string, id: number, numRows: number): ModelFileCorruptErr
 function readVocab(vocab: unknown): TokenIds {
   if (!isRecord(vocab)) throw corruptTokenizer('its vocabulary does not map tokens to ids');
   const ids = new Map<string, number>();
-  for (const [token, id] of Object.entries(vocab)) {
+  for (const token of Object.keys(vocab)) {
+    const id = vocab[token];
     if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0)
       throw corruptTokenizer('its vocabulary does not map tokens to ids');
     ids.set(token, id);
