@@ -20,5 +20,11 @@ export function safetensorsFile(tensors: Readonly<Record<string, TensorSpec>>): 
   }
   const json = new TextEncoder().encode(JSON.stringify(header));
   const length = new Uint8Array(BigUint64Array.of(BigInt(json.length)).buffer);
-  return Uint8Array.from([length, json, ...parts].flatMap((part) => [...part]));
+  const file = new Uint8Array(length.length + json.length + offset);
+  let at = 0;
+  for (const part of [length, json, ...parts]) {
+    file.set(part, at);
+    at += part.length;
+  }
+  return file;
 }
