@@ -3,18 +3,17 @@ import { execFileSync } from 'node:child_process';
 // Compiles what users write on the package's declarations, with the settings and compilers that they have. The names of both compilers'
 // commands are the same, so they are run by their paths.
 
-/** TypeScript 5 takes seconds for the declarations, which it has read in the run before and TypeScript 7 under both resolutions. */
-const ONLY_USES = process.env['FULL'] ? [] : ['--skipLibCheck'];
+const RUNS: readonly (readonly [string, string, ...string[]])[] = [
+  ['typescript', 'tsconfig.json', '--singleThreaded'],
+  ['typescript', 'tsconfig.nodenext.json', '--singleThreaded'],
+  ['typescript', 'tsconfig.node.json', '--singleThreaded'],
+  // TypeScript 5 takes seconds for the declarations, which TypeScript 7 has read under both resolutions.
+  ...(process.env['FULL']
+    ? [['typescript-5', 'tsconfig.json'] as const, ['typescript-5', 'tsconfig.nodenext.json'] as const]
+    : [['typescript-5', 'tsconfig.json', '--skipLibCheck'] as const]),
+];
 
-const RUNS = [
-  ['typescript', 'tsconfig.json', []],
-  ['typescript', 'tsconfig.nodenext.json', []],
-  ['typescript', 'tsconfig.node.json', []],
-  ['typescript-5', 'tsconfig.json', []],
-  ['typescript-5', 'tsconfig.nodenext.json', ONLY_USES],
-] as const;
-
-for (const [compiler, config, options] of RUNS) {
+for (const [compiler, config, ...options] of RUNS) {
   const args = [`node_modules/${compiler}/bin/tsc`, '-p', `tools/package/types/${config}`, ...options];
   try {
     execFileSync(process.execPath, args, { stdio: 'inherit' });
