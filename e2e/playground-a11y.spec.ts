@@ -404,12 +404,12 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, start);
     await hasBegun;
     await expect(start).toBeVisible({ timeout: 150_000 });
-    await pressOn(page, panel.getByRole('button', { name: 'Export' }));
+    await pressOn(page, panel.getByRole('button', { name: 'Export', exact: true }));
     const saved = await savedBy(page, panel.getByRole('button', { name: 'Results as JSON' }));
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'replay');
     await chooseFile(page, panel.locator('input[type=file]'), await saved.path());
     await expect(panel).toContainText(/requests/);
-    await pressOn(page, panel.getByRole('button', { name: 'Export' }));
+    await pressOn(page, panel.getByRole('button', { name: 'Export', exact: true }));
     await pressOn(page, panel.getByRole('button', { name: 'Copy link to scenario' }));
     await expect.poll(() => page.url()).toContain('load=');
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'poisson');
