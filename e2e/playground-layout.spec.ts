@@ -400,6 +400,8 @@ function watchStops(): number {
     return isStop && element.checkVisibility({ visibilityProperty: true });
   });
   const missed = new Set<EventTarget | null>(stops);
+  // It has its turn already.
+  missed.delete(document.activeElement);
   document.addEventListener('focusin', ({ target }) => missed.delete(target));
   window.missedStops = () =>
     stops
