@@ -4,9 +4,9 @@ import type { Locator, Page } from 'playwright/test';
 import type { Job } from '../src/client/index.ts';
 import { axeViolations, expectNoViolations } from './support/axe.ts';
 import { blur, pressOn, tabTo } from './support/keyboard.ts';
-import { requireEnvironment } from './support/environment.ts';
 import { traceMainThread } from './support/main-thread.ts';
-import { openTab, type Tab } from './support/tab.ts';
+import { shareSite } from './support/shared-site.ts';
+import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 const NUM_ROWS = 20;
@@ -44,16 +44,12 @@ async function exported(page: Page, format: string, switches: readonly string[] 
   return text;
 }
 
+// A page of its own, since a view that was opened stays there.
+const openTabs = shareSite();
 let tab: Tab;
 
-// Its own, since a view that was opened stays on the page.
-test.beforeAll(async ({ browser, backend }) => {
-  tab = await openTab(await browser.newContext({ baseURL: requireEnvironment().pageUrl }), backend);
-});
-
-test.afterAll(async () => {
-  expect(tab.errors, 'errors on the console').toEqual([]);
-  await tab.page.context().close();
+test.beforeEach(async () => {
+  tab = await (await openTabs(1)).leader();
 });
 
 test(
@@ -72,7 +68,7 @@ test(
     await page.getByRole('tab', { name: 'Jobs' }).click();
     await expect(rowsOf(page).first()).toContainText('Text 1');
 
-    const { numFrames, leastCovered } = await page.evaluate(scrollAbout);
+    const { numFrames, leastCovered } = await page.evaluate(scrollAbout, IS_WHOLE ? 150 : 60);
     test.info().annotations.push({ type: 'frames', description: `${numFrames}, covered ${leastCovered}` });
     expect(leastCovered, 'the part of the box that rows cover in the emptiest frame').toBeGreaterThan(0.95);
 
@@ -222,12 +218,12 @@ test(
 );
 
 /** Runs in the page: jumps and wheels through the rows. Returns the smallest part of the box that rows with a text cover in a frame. */
-async function scrollAbout(): Promise<{ numFrames: number; leastCovered: number }> {
+async function scrollAbout(count: number): Promise<{ numFrames: number; leastCovered: number }> {
   const box = document.querySelector('.job-rows');
   if (!box) throw new Error('No table');
   let leastCovered = 1;
   let numFrames = 0;
-  for (; numFrames < 60; numFrames += 1) {
+  for (; numFrames < count; numFrames += 1) {
     const isJump = numFrames % 10 === 0;
     box.scrollTop = isJump ? box.scrollHeight * ((numFrames * 0.618) % 1) : box.scrollTop + 137;
     await new Promise(requestAnimationFrame);

@@ -4,11 +4,11 @@ import type { Locator, Page } from 'playwright/test';
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { answerGreedily } from './support/answer-greedily.ts';
 import { expectNoViolations } from './support/axe.ts';
-import { requireEnvironment } from './support/environment.ts';
 import { EMBEDDING_MODEL, loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
-import { DEFAULT_KNOBS, openAdvanced, openTab, type Tab } from './support/tab.ts';
+import { DEFAULT_KNOBS, openAdvanced, type Tab } from './support/tab.ts';
+import { shareSite } from './support/shared-site.ts';
 import { someOf } from './support/seeded-random.ts';
 
 // Pictures are compared only on machines with the fonts that they were drawn with. Each set of fonts has its own folder, which
@@ -110,15 +110,11 @@ const LOAD_FIELDS = {
 
 /** The tests look at one page, in this order, but for those that need another. */
 test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
+  const openTabs = shareSite();
   let tab: Tab;
 
-  test.beforeAll(async ({ browser, backend }) => {
-    tab = await openTab(await browser.newContext({ baseURL: requireEnvironment().pageUrl }), backend);
-  });
-
-  test.afterAll(async () => {
-    expect(tab.errors, 'errors on the console').toEqual([]);
-    await tab.page.context().close();
+  test.beforeEach(async () => {
+    tab = await (await openTabs(1)).leader();
   });
 
   const drawn = someOf(Object.keys(VIEWS), 4);

@@ -343,7 +343,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     info.annotations.push({ type: 'figures', description: said });
     console.log(said);
     expect(figures.maxBatchSize).toBe(16);
-    expect(figures.numCommits).toBeGreaterThan(2 * seconds);
+    expect(figures.numCommits).toBeGreaterThan(2.5 * seconds);
     expect(figures.numCommits, 'commits').toBeLessThanOrEqual(figures.numFrames);
     expect(tab.errors).toEqual([]);
   });
