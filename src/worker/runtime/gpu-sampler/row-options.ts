@@ -53,7 +53,7 @@ export function encodeRowOptions(
   return words.buffer;
 }
 
-/** WGSL: the words above, and the draw of a token by them, as `sampling.ts` does it. */
+/** WGSL: the words above, the weights of tokens by them, and what they leave to draw from, as in `sampling.ts`. */
 export const ROW_OPTIONS_WGSL = /* wgsl */ `
 struct RowOptions {
 ${WORDS.map(([name, type]) => `  ${name}: ${type},`).join('\n')}
@@ -80,22 +80,24 @@ fn weight_of_key(key: u32) -> u32 {
   return select(weight, 0u, weight < weighing.smallest_weight);
 }
 
-fn draw(thread: u32, row: RowOptions, largest_key: u32) -> u32 {
-  weigh_all(largest_key, row.sharpness, row.smallest_weight);
-  var num_listed = 0u;
-  if (row.top_k > 0u && row.top_k < row.vocab_size) {
-    let floor_key = find_floor(thread, row.top_k);
-    num_listed = keep_likeliest(thread, num_listed, ONE_EACH, vec2u(row.top_k, 0u), floor_key, 1u);
+/** Tokens to keep: the likeliest ones whose mass reaches \`needed\`; all where it is 0. */
+struct Cut {
+  needed: vec2u,
+  measure: u32,
+  /** A token with less mass is not among them. */
+  negligible: u32,
+}
+
+/** The cuts of a draw: by top-k, then by top-p. */
+fn cut_by_options(row: RowOptions, index: u32, total: vec2u) -> Cut {
+  if (index == 0u) {
+    return Cut(vec2u(select(0u, row.top_k, row.top_k < row.vocab_size), 0u), ONE_EACH, 1u);
   }
-  var total = total_mass(thread, num_listed);
-  if (row.top_p_rest > 0u) {
-    let dropped = share_of(total, row.top_p_rest);
-    let needed = max_of_one(subtract(total, dropped));
-    num_listed = keep_likeliest(thread, num_listed, WEIGHT, needed, kept.cut_key, negligible_weight(dropped));
-    total = total_mass(thread, num_listed);
+  if (row.top_p_rest == 0u) {
+    return Cut(vec2u(0u), WEIGHT, 1u);
   }
-  let position = u32(last_indices[row.slot] + 1);
-  return find_at(thread, num_listed, share_of(total, random_units(row.seed, position)));
+  let dropped = share_of(total, row.top_p_rest);
+  return Cut(max_of_one(subtract(total, dropped)), WEIGHT, negligible_weight(dropped));
 }
 
 fn max_of_one(value: vec2u) -> vec2u {

@@ -54,28 +54,63 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   view.mask_start = row_index * ((row.vocab_size + 31u) / 32u);
   view.is_masked = row.is_masked == 1u;
   make_fractions(thread);
-  let likeliest = find_likeliest(thread);
-  if (likeliest.fault != NOBODY || likeliest.key <= KEY_OF_MINUS_INFINITY) {
-    if (thread == 0u) {
-      results[row_index] = fault_word(likeliest.fault);
-      advance(row.slot, 0u);
+  var token_id = 0u;
+  for (var round = 0u; round <= row.wants_logprobs; round++) {
+    let is_record = round == 1u;
+    if (is_record) {
+      view.is_adjusted = false;
+      view.is_masked = false;
     }
-    return;
-  }
-  var token_id = likeliest.id;
-  if (row.sharpness != 0.0) {
-    token_id = draw(thread, row, likeliest.key);
-  }
-  if (thread == 0u) {
-    results[row_index] = token_id;
-    advance(row.slot, token_id);
-    if (row.is_adjusted == 1u) {
-      let seen = &adjustments[view.adjustments_start + token_id].num_seen;
-      *seen = max(*seen, 1u) + 1u;
+    let likeliest = find_likeliest(thread);
+    if (!is_record) {
+      if (likeliest.fault != NOBODY || likeliest.key <= KEY_OF_MINUS_INFINITY) {
+        if (thread == 0u) {
+          results[row_index] = fault_word(likeliest.fault);
+          advance(row.slot, 0u);
+        }
+        return;
+      }
+      token_id = likeliest.id;
     }
-  }
-  if (row.wants_logprobs == 1u) {
-    write_record(thread, row_index, min(row.num_top, row.vocab_size), token_id);
+    if (is_record || row.sharpness != 0.0) {
+      let num_top = min(row.num_top, row.vocab_size);
+      weigh_all(
+        likeliest.key, select(row.sharpness, UNIT_SHARPNESS, is_record), select(row.smallest_weight, 1u, is_record),
+      );
+      var num_listed = 0u;
+      var total = vec2u(0u);
+      for (var index = 0u; index < 2u; index++) {
+        var cut = Cut(vec2u(select(0u, num_top, index == 1u), 0u), ONE_EACH, 1u);
+        if (!is_record) {
+          cut = cut_by_options(row, index, total);
+        }
+        let is_cut = any(cut.needed != vec2u(0u));
+        if (is_cut) {
+          var floor_key = kept.cut_key;
+          if (cut.measure == ONE_EACH) {
+            floor_key = find_floor(thread, cut.needed.x);
+          }
+          num_listed = keep_likeliest(thread, num_listed, cut.measure, cut.needed, floor_key, cut.negligible);
+        }
+        if (index == 0u || (is_cut && !is_record)) {
+          total = total_mass(thread, num_listed);
+        }
+      }
+      if (is_record) {
+        write_record(thread, row_index, likeliest.key, total, num_top, token_id);
+      } else {
+        let position = u32(last_indices[row.slot] + 1);
+        token_id = find_at(thread, num_listed, share_of(total, random_units(row.seed, position)));
+      }
+    }
+    if (thread == 0u && !is_record) {
+      results[row_index] = token_id;
+      advance(row.slot, token_id);
+      if (row.is_adjusted == 1u) {
+        let seen = &adjustments[view.adjustments_start + token_id].num_seen;
+        *seen = max(*seen, 1u) + 1u;
+      }
+    }
   }
 }
 
@@ -93,28 +128,20 @@ fn advance(slot: u32, token_id: u32) {
   last_indices[slot] += 1;
 }
 
-/** Writes the likeliest tokens under the raw logits, with what their logprobs are computed from. */
-fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
-  view.is_adjusted = false;
-  view.is_masked = false;
+/** Writes the likeliest tokens under the raw logits, which alone are kept, with what their logprobs are computed from. */
+fn write_record(thread: u32, row_index: u32, largest_key: u32, total: vec2u, num_top: u32, token_id: u32) {
   let num_rows = arrayLength(&results) / (1u + ${RECORD.length}u);
   let record = num_rows + row_index * ${RECORD.length}u;
-  let likeliest = find_likeliest(thread);
-  weigh_all(likeliest.key, UNIT_SHARPNESS, 1u);
-  let total = total_mass(thread, 0u);
   if (thread == 0u) {
     results[record + ${RECORD.sampledLogit}u] = logits[view.start + token_id];
-    results[record + ${RECORD.largestLogit}u] = bitcast<u32>(logit_of(likeliest.key));
+    results[record + ${RECORD.largestLogit}u] = bitcast<u32>(logit_of(largest_key));
     results[record + ${RECORD.totalLow}u] = total.x;
     results[record + ${RECORD.totalHigh}u] = total.y;
     results[record + ${RECORD.numTop}u] = num_top;
-    atomicStore(&num_top_found, 0u);
   }
   if (num_top == 0u) {
     return;
   }
-  let floor_key = find_floor(thread, num_top);
-  keep_likeliest(thread, 0u, ONE_EACH, vec2u(num_top, 0u), floor_key, 1u);
   let end = vocab_size();
   for (var id = thread; id < end; id += WORKGROUP_SIZE) {
     if (is_kept(id, key_at(id))) {
@@ -129,6 +156,8 @@ fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
 /**
  * `sampling.ts` for a whole batch: one workgroup per row, from logits to the inputs of the next forward pass. No row reads
  * what another row writes. It keeps to WebGPU's default limits and needs no feature.
+ *
+ * The draw and the record go through one loop: compilers inline each call, so the shader would take a half longer to compile.
  */
 export const SAMPLER_SHADER = [
   `const WORKGROUP_SIZE = ${WORKGROUP_SIZE}u;`,
