@@ -142,9 +142,11 @@ async function expectAsTransformers(
   const hasAll = choice.backend === 'wasm' || (IS_WHOLE && ALL_BATCHES_ON_WEBGPU.includes(choice.id ?? ''));
   for (const [title, batch] of Object.entries(BATCHES)) {
     if (!hasAll && title !== HARDEST) continue;
-    const maxNewTokens = IS_WHOLE || choice.backend === 'wasm' ? 32 : 24;
+    const isShort = !IS_WHOLE && choice.backend === 'webgpu';
+    const maxNewTokens = isShort ? 16 : 32;
     const report = await runGreedyBatch(page, choice, {
       ...batch,
+      ...(isShort && { stepsBetween: 1 }),
       prompts: prompts.map(({ promptTokenIds }) => promptTokenIds),
       maxNewTokens,
     });

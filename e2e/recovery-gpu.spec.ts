@@ -5,7 +5,7 @@ import { sampledRequests } from './support/sampled-requests.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 import { IS_WHOLE } from './support/test.ts';
 
-const NUM_TOKENS = 8;
+const NUM_TOKENS = 6;
 
 // On the page that all tests share: a page with injected faults would compile all shaders once more before its loss.
 test('a lost device under eight requests changes no text', async ({ tab }) => {

@@ -79,29 +79,32 @@ test("a prompt that fills the context, scored in chunks beside others, has PyTor
   }
 });
 
-test('logprobs come with each chunk, for the rows that ask alone, and never exceed probability 1', async ({
-  tab,
-}) => {
-  const options: GenerationOptions = { temperature: 1.2, topK: 0, seed: 3, maxNewTokens: 6 };
-  const { chunks, withLogprobs, without } = await tab.page.evaluate(async (common) => {
-    const generator = window.tabserve.getHandle('text-generator');
-    const asking = generator.remote('Once upon a time,', { ...common, logprobs: 20 });
-    const other = generator.remote('Once upon a time,', common);
-    const received = [];
-    for await (const chunk of asking) received.push(chunk);
-    return { chunks: received, withLogprobs: await asking.result(), without: await other.result() };
-  }, options);
-  expect(without.logprobs).toBeUndefined();
-  expect(without.tokenIds, 'asking for logprobs changes no token').toEqual(withLogprobs.tokenIds);
-  expect(chunks.flatMap(({ logprobs }) => logprobs ?? [])).toEqual(withLogprobs.logprobs);
-  expect(withLogprobs.logprobs?.map(({ tokenId }) => tokenId)).toEqual(withLogprobs.tokenIds);
-  for (const { top } of withLogprobs.logprobs ?? []) {
-    const total = top.reduce((sum, { logprob }) => sum + Math.exp(logprob), 0);
-    expect(total).toBeLessThan(1 + 1e-6);
-    expect(top).toHaveLength(20);
-    expect(top).toEqual(top.toSorted((a, b) => b.logprob - a.logprob));
-  }
-});
+// On a GPU, the check of each load and the rows of sampler.spec.ts ask for logprobs.
+test(
+  'logprobs come with each chunk, for the rows that ask alone, and never exceed probability 1',
+  { tag: ANY_BACKEND_IN_SHORT },
+  async ({ tab }) => {
+    const options: GenerationOptions = { temperature: 1.2, topK: 0, seed: 3, maxNewTokens: 6 };
+    const { chunks, withLogprobs, without } = await tab.page.evaluate(async (common) => {
+      const generator = window.tabserve.getHandle('text-generator');
+      const asking = generator.remote('Once upon a time,', { ...common, logprobs: 20 });
+      const other = generator.remote('Once upon a time,', common);
+      const received = [];
+      for await (const chunk of asking) received.push(chunk);
+      return { chunks: received, withLogprobs: await asking.result(), without: await other.result() };
+    }, options);
+    expect(without.logprobs).toBeUndefined();
+    expect(without.tokenIds, 'asking for logprobs changes no token').toEqual(withLogprobs.tokenIds);
+    expect(chunks.flatMap(({ logprobs }) => logprobs ?? [])).toEqual(withLogprobs.logprobs);
+    expect(withLogprobs.logprobs?.map(({ tokenId }) => tokenId)).toEqual(withLogprobs.tokenIds);
+    for (const { top } of withLogprobs.logprobs ?? []) {
+      const total = top.reduce((sum, { logprob }) => sum + Math.exp(logprob), 0);
+      expect(total).toBeLessThan(1 + 1e-6);
+      expect(top).toHaveLength(20);
+      expect(top).toEqual(top.toSorted((a, b) => b.logprob - a.logprob));
+    }
+  },
+);
 
 // On a GPU, the trials of engine.spec.ts and the rows of sampler.spec.ts cover this.
 test(
