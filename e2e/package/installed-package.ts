@@ -45,7 +45,8 @@ export class InstalledPackage {
   }
 
   async runScript(example: string, script: string): Promise<void> {
-    await run('npm', ['run', script, '--workspace', `examples/${example}`], { cwd: this.folder });
+    // As `npm run`, without the start of npm.
+    await run(process.execPath, ['--run', script], { cwd: join(this.folder, 'examples', example) });
   }
 
   async remove(): Promise<void> {

@@ -30,9 +30,8 @@ for await (const { text } of serve.generate('Once upon a time,')) document.body.
 
 const BUNDLED = firstLines("new URL('tabserve/default-worker', import.meta.url)");
 
-/** Ways to bring an app of one file into a page, which has neither a worker of its own nor a copy of a model. */
+/** Ways to bring an app of one file into a page, which has neither a worker of its own nor a copy of a model. readme.ts builds one with Vite. */
 export const TOOLS_OF_ONE_FILE: Readonly<Record<string, Tool>> = {
-  'a build by Vite': async (place) => serveFolders([await buildWithVite(place, { app: BUNDLED }, {})]),
   "Vite's development server": (place) => serveViteDevelopment(place, { app: BUNDLED }, {}),
   'a build by webpack': (place) => serveWebpackBuild(place, { app: BUNDLED }),
   'a plain page with an import map': (place) =>

@@ -15,11 +15,14 @@ import type { InstalledPackage } from '../installed-package.ts';
 import { buildWithVite } from '../tools.ts';
 import { familyOf, runningOf } from '../processes.ts';
 
-const COMMAND = ['--no-install', 'tabserve', '--headless', '--port', '0'];
 const ON_CPU = ['--backend', 'wasm'];
 
-function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) {
-  return spawn('npx', [...COMMAND, ...options], {
+/** What npx runs, without the start of npm. */
+const INSTALLED = ['node_modules/.bin/tabserve'];
+
+function spawnCommand({ folder }: InstalledPackage, options: readonly string[], by = INSTALLED) {
+  const [program = '', ...args] = by;
+  return spawn(program, [...args, '--headless', '--port', '0', ...options], {
     cwd: folder,
     // A terminal sends Ctrl+C to the whole group.
     detached: true,
@@ -29,8 +32,8 @@ function spawnCommand({ folder }: InstalledPackage, options: readonly string[]) 
 }
 
 /** The command, once its model is ready, as the user of a terminal has it. */
-async function startCommand(place: InstalledPackage, options: readonly string[] = ON_CPU) {
-  const child = spawnCommand(place, options);
+async function startCommand(place: InstalledPackage, options: readonly string[], by = INSTALLED) {
+  const child = spawnCommand(place, options, by);
   const { pid = 0, stdout, stderr } = child;
   stderr.pipe(process.stderr);
   const exited = once(child, 'exit');
@@ -43,7 +46,7 @@ async function startCommand(place: InstalledPackage, options: readonly string[] 
   const [, url = ''] = /Try: curl "?(http:\/\/[^/]+)/.exec(line) ?? [];
   const stop = async (): Promise<void> => {
     const family = familyOf(pid);
-    expect(family.length, 'npx, the command and a browser').toBeGreaterThan(3);
+    expect(family.length, 'the command and the processes of a browser').toBeGreaterThan(3);
     process.kill(-pid, 'SIGINT');
     await exited;
     await expect.poll(() => runningOf(family)).toEqual([]);
@@ -52,7 +55,7 @@ async function startCommand(place: InstalledPackage, options: readonly string[] 
 }
 
 test('npx tabserve answers curl without a window, and Ctrl+C leaves no process', async ({ place }) => {
-  const { line, url, stop } = await startCommand(place);
+  const { line, url, stop } = await startCommand(place, ON_CPU, ['npx', '--no-install', 'tabserve']);
   expect(line).toMatch(/^storyteller is ready on CPU, .*, [\d.]+ tokens\/s, [\d.]+ s after the start/);
 
   const story = await curl(`${url}/?text=Once+upon+a+time`);
@@ -72,7 +75,7 @@ test('npx tabserve answers curl without a window, and Ctrl+C leaves no process',
   await stop();
 });
 
-test('npx tabserve --root serves a page of one’s own: its deployment answers lists over HTTP, in batches', async ({
+test('tabserve --root serves a page of one’s own: its deployment answers lists over HTTP, in batches', async ({
   place,
 }) => {
   const root = await buildWithVite(place);

@@ -15,12 +15,12 @@ const documentsWith = (harness: Harness): readonly string[] => [
   ...new Set(codeBlocksFor(harness).map(({ document }) => document)),
 ];
 
-for (const document of someOf(documentsWith('vite'), 3)) {
+for (const document of someOf(documentsWith('vite'), 2)) {
   test(`the app of ${document} runs as Vite builds it`, async ({ place, serveApp, context }) => {
     const app = serveViteApp(place, document);
     const url = await serveApp(app);
     const close = await standInForHub(context);
-    for (const entry of (await app).entries) {
+    for (const entry of someOf((await app).entries, 4)) {
       await test.step(entry, async () => {
         const page = await context.newPage();
         const hasRun = watch(page);

@@ -68,9 +68,11 @@ test('hooks in strict mode share one client, stream, tell figures, and cancel wi
   expect(isShared).toBe(true);
   expect(await statusOf(page)).toMatchObject({ role: 'leader', numTabs: 1 });
 
-  // The figures are those of all components.
-  await clickInPage(page, ['first', 'Write long'], ['second', 'running', '1'], ['first', 'Stop']);
-  await expect(story('first').getByRole('status')).toHaveText('idle');
+  // The figures are those of all components. On a loaded machine a text may end before it is stopped: then the next one begins.
+  await expect(async () => {
+    await clickInPage(page, ['first', 'Write long'], ['second', 'running', '1'], ['first', 'Stop']);
+    await expect(story('first').getByRole('status')).toHaveText('idle', { timeout: 2000 });
+  }).toPass();
 
   // The other requests end with the component that has asked.
   await page.evaluate(() => {

@@ -9,16 +9,25 @@ import type { InstalledPackage } from '../installed-package.ts';
 
 // One tab was opened before an update of the app, and another one after it, so the versions of their protocols differ.
 
-interface Addresses {
+interface Versions {
   readonly now: string;
   readonly next: string;
 }
+
+/** Folders, which both tests serve. */
+let written: Promise<Versions> | undefined;
 
 /** Serves the same app twice at one origin: with the installed package, and with its next version. */
 async function serveBothVersions(
   place: InstalledPackage,
   serveApp: (app: ReturnType<typeof serveFolders>) => Promise<string>,
-): Promise<Addresses> {
+): Promise<Versions> {
+  const { now, next } = await (written ??= writeBothVersions(place));
+  const url = await serveApp(serveFolders([now, place.folder]));
+  return { now: url, next: `${url}${basename(next)}/` };
+}
+
+async function writeBothVersions(place: InstalledPackage): Promise<Versions> {
   const app = `import { connect } from 'tabserve';
     window.serve = await connect({
       backend: 'wasm',
@@ -34,9 +43,7 @@ async function serveBothVersions(
     });
   const now = await write('/node_modules/tabserve/dist-package');
   await buildNextVersion(join(now, 'next-package'));
-  const next = await write('/next-package');
-  const url = await serveApp(serveFolders([now, place.folder]));
-  return { now: url, next: `${url}${basename(next)}/` };
+  return { now, next: await write('/next-package') };
 }
 
 /** Resolves with the text or the code of the failure. */
