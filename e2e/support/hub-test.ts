@@ -26,6 +26,7 @@ import {
 } from './broken-model.ts';
 import { readModelFile } from './reference.ts';
 import { collectPolicyReports, reportingPolicy } from './policy-reports.ts';
+import { someOf } from './seeded-random.ts';
 import { Site } from './site.ts';
 import { DEFAULT_KNOBS, openTab, type Outcome, type Tab } from './tab.ts';
 import { expect, IS_WHOLE, test as base } from './test.ts';
@@ -44,6 +45,12 @@ export const SMALLEST_CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 /** Encoders that the page suggests; the mirror has generated ones under their names. */
 export const EMBEDDING_MODEL = 'sentence-transformers/all-MiniLM-L6-v2';
 export const RERANKING_MODEL = 'cross-encoder/ms-marco-MiniLM-L6-v2';
+
+/** Decoders that the mirror has as a GGUF file, too. Unit tests have the logits of each. */
+export const GGUF_FAMILIES = someOf(
+  [...DECODERS].filter(([id]) => !WITHOUT_GGUF.includes(id)),
+  3,
+);
 
 /** Decoders as models that take chats: those that keep state of a fixed size, and in the whole run other relatives of Llama. */
 export const DECODER_CHATS = [
@@ -228,10 +235,9 @@ function decoderRepositories(): readonly HubRepository[] {
 }
 
 function ggufRepositories(): readonly Promise<HubRepository>[] {
-  const decoders = [...DECODERS].filter(([id]) => !WITHOUT_GGUF.includes(id));
   return [
     ggufRepository(GGUF_TWIN, twinFiles(), ['twin-F32.gguf', 'twin-f32-copy.gguf']),
-    ...decoders.map(([id, generate]) => ggufRepository(`${id}-gguf`, generate(), ['model.gguf'])),
+    ...GGUF_FAMILIES.map(([id, generate]) => ggufRepository(`${id}-gguf`, generate(), ['model.gguf'])),
   ];
 }
 

@@ -23,19 +23,25 @@ export interface HubRepository {
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
+// A server has many repositories that nobody asks for: the files of each are read once it is asked for.
 /** As on the hub, weights are large files: they are served from elsewhere, and known by their SHA-256. */
 export function createRepository(
   id: string,
   contents: ReadonlyMap<string, HubContent | Uint8Array>,
 ): HubRepository {
   const files = new Map<string, HubFile>();
-  for (const [path, content] of contents) {
-    files.set(path, describe(path, content instanceof Uint8Array ? fileOf(content) : content));
-  }
-  const commit = createHash('sha1')
-    .update(JSON.stringify([id, ...files]))
-    .digest('hex');
-  return { id, commit, files };
+  return {
+    id,
+    get files() {
+      for (const [path, content] of files.size > 0 ? [] : contents)
+        files.set(path, describe(path, content instanceof Uint8Array ? fileOf(content) : content));
+      return files;
+    },
+    get commit() {
+      const facts = JSON.stringify([id, ...this.files]);
+      return createHash('sha1').update(facts).digest('hex');
+    },
+  };
 }
 
 function describe(path: string, content: HubContent): HubFile {
