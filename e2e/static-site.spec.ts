@@ -40,26 +40,44 @@ const test = base.extend<Fixtures>({
 });
 
 test.describe('a static site', { tag: ANY_BACKEND }, () => {
-  test('runs isolated in a folder of a host without headers, and offline after the first visit', async ({
+  test('runs isolated in a folder of a host without headers, offers a new version to all tabs, and runs offline', async ({
     context,
+    folder,
     host,
     backend,
   }) => {
     const first = await open(context, host, backend);
     await expectNineTexts(first);
+    const oldTitle = await first.page.title();
+    await publishNextVersion(folder);
     const second = await open(context, host, backend);
-    await whenKept(first.page, backend);
+
+    await test.step('a new version is loaded in all tabs once it is accepted', async () => {
+      const offers = [first, second].map(({ page }) => page.getByText('A new version is ready.'));
+      // Without the second tab, the first one checks for new versions only once an hour.
+      for (const offer of offers) await expect(offer).toBeVisible();
+      expect(await second.page.title(), 'the page before the offer is accepted').toContain(oldTitle);
+      await first.page.getByRole('button', { name: 'Reload 2 tabs' }).click();
+      for (const { page } of [first, second]) {
+        await expect(page).toHaveTitle(new RegExp(NEW_TITLE));
+        await whenIsolated(page);
+        await expect(page.getByText('A new version is ready.')).toHaveCount(0);
+      }
+      await whenKept(first.page, backend);
+    });
     expect(host.failures, 'requests without an answer').toEqual([]);
     await host.close();
 
-    await test.step('a tab takes over and ends what runs', async () => {
-      await second.begin(requests());
-      await first.page.close();
-      expectReferenceTexts((await second.outcomesOfBegun()).map(({ value }) => value?.tokenIds ?? []));
+    await test.step('offline, a tab takes over and ends what runs', async () => {
+      const { role } = await first.status();
+      const [leader, other] = role === 'leader' ? [first, second] : [second, first];
+      await other.begin(requests());
+      await leader.page.close();
+      expectReferenceTexts((await other.outcomesOfBegun()).map(({ value }) => value?.tokenIds ?? []));
+      await other.page.close();
     });
-    await second.page.close();
 
-    await test.step('a new tab serves', async () => {
+    await test.step('offline, a new tab serves', async () => {
       const third = await open(context, host, backend);
       await expectNineTexts(third);
       await third.page.getByRole('tab', { name: 'Chat' }).click();
@@ -67,31 +85,6 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
       expect(third.errors, 'errors on the console').toEqual([]);
     });
     expect([...first.errors, ...second.errors], 'errors on the console').toEqual([]);
-  });
-
-  test('offers a new version, and loads it in all tabs once it is accepted', async ({
-    context,
-    folder,
-    host,
-    backend,
-  }) => {
-    const first = await open(context, host, backend);
-    const oldTitle = await first.page.title();
-    await publishNextVersion(folder);
-    const second = await open(context, host, backend);
-    const offers = [first, second].map(({ page }) => page.getByText('A new version is ready.'));
-    // Without the second tab, the first one checks for new versions only once an hour.
-    for (const offer of offers) await expect(offer).toBeVisible();
-    expect(await second.page.title(), 'the page before the offer is accepted').toContain(oldTitle);
-    await first.page.getByRole('button', { name: 'Reload 2 tabs' }).click();
-    for (const { page } of [first, second]) {
-      await expect(page).toHaveTitle(new RegExp(NEW_TITLE));
-      await whenIsolated(page);
-      await expect(page.getByText('A new version is ready.')).toHaveCount(0);
-    }
-    await expectNineTexts(second);
-    expect([...first.errors, ...second.errors], 'errors on the console').toEqual([]);
-    expect(host.failures, 'requests without an answer').toEqual([]);
   });
 
   test('leaves the origin to a bridge that is started there later', async ({ context, folder, backend }) => {
