@@ -30,16 +30,6 @@ for (const faults of SERIES) {
   });
 }
 
-test('the page says in words what has happened, and status() as a fact', async ({ faulty }) => {
-  const { tab } = faulty;
-  faulty.planNext = (life) => (life === 0 ? { fault: 'wasm-abort', isAfterToken: true, atRun: 2 } : {});
-  await faulty.open('?backend=wasm');
-  await tab.generate('Once upon a time', { maxNewTokens: 8 });
-  await expect(await tab.openStatus()).toContainText('The kernels of the CPU crashed. No request was lost.');
-  const { recovery, backend } = await tab.status();
-  expect(recovery).toMatchObject({ kind: 'wasm-abort', rung: backend?.rung, attempt: 1 });
-});
-
 // A rejected run names the requests of its step. After a throw, finding the request takes more workers: in the whole suite.
 for (const fault of IS_WHOLE ? (['run-rejected', 'worker-throw'] as const) : (['run-rejected'] as const)) {
   test(`a request that ends every worker fails alone, and the others are answered: ${fault}`, async ({
@@ -65,7 +55,7 @@ for (const fault of IS_WHOLE ? (['run-rejected', 'worker-throw'] as const) : (['
   });
 }
 
-test('where memory runs out, half as many run together, and all are answered', async ({
+test('where memory runs out, half as many run together, all are answered, and the page says what has happened', async ({
   faulty,
   tab: calm,
 }) => {
@@ -82,7 +72,9 @@ test('where memory runs out, half as many run together, and all are answered', a
   expect((await tab.outcomesOfBegun()).map(textOf)).toEqual(undisturbed);
   const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
   expect(Math.max(...sizes.slice(-8)), 'sequences that run together').toBe(4);
-  expect((await tab.status()).recovery?.kind).toBe('out-of-memory');
+  const { recovery, backend } = await tab.status();
+  expect(recovery).toMatchObject({ kind: 'out-of-memory', rung: backend?.rung, attempt: 1 });
+  await expect(await tab.openStatus()).toContainText('Memory ran out. No request was lost.');
 });
 
 test('WASM with threads, and without them once it has failed twice, makes the reference’s text', async ({
