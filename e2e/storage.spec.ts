@@ -17,44 +17,42 @@ const DAMAGES = [
 test(
   'models are stored anew after the user has cleared the data of the site under an open page',
   { tag: ANY_BACKEND },
-  async ({ readyTab, hub, context }) => {
-    await loadModel(readyTab, TWIN, { hub: hub.url });
-    const session = await context.newCDPSession(readyTab.page);
-    const { origin } = new URL(readyTab.page.url());
+  async ({ freshTab, hub }) => {
+    await loadModel(freshTab, TWIN, { hub: hub.url });
+    const session = await freshTab.page.context().newCDPSession(freshTab.page);
+    const { origin } = new URL(freshTab.page.url());
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
-    expect(await storedModels(readyTab)).toEqual([]);
-    await expectReferenceTokens(readyTab);
-    await loadModel(readyTab, 'storyteller', {});
-    expect((await loadModel(readyTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
-    expect(await storedModels(readyTab)).toMatchObject([{ id: TWIN, isInUse: true }]);
-    expect(readyTab.errors).toEqual([]);
+    expect(await storedModels(freshTab)).toEqual([]);
+    await expectReferenceTokens(freshTab);
+    await loadModel(freshTab, 'storyteller', {});
+    expect((await loadModel(freshTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    expect(await storedModels(freshTab)).toMatchObject([{ id: TWIN, isInUse: true }]);
   },
 );
 
 test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
   test('where a stored model is damaged, whichever way, and one message says so', async ({
-    readyTab,
+    freshTab,
     hub,
     backend,
   }) => {
     // Each loads the model anew.
     for (const { title, file, damage } of someOf(DAMAGES, 1)) {
       await test.step(title, async () => {
-        expect((await loadModel(readyTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
-        await readyTab.page.evaluate(damageFile, [file, damage] as const);
-        await readyTab.open(`?backend=${backend}`);
-        const { model, loadFailure } = await readyTab.ready();
+        expect((await loadModel(freshTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+        await freshTab.page.evaluate(damageFile, [file, damage] as const);
+        await freshTab.open(`?backend=${backend}`);
+        const { model, loadFailure } = await freshTab.ready();
         expect(model?.id).toBe('storyteller');
         expect(loadFailure?.error).toMatchObject({
           code: 'MODEL_FILE_CORRUPT',
           message: expect.stringContaining(`The copy of ${TWIN} on this device is damaged`),
         });
-        await expect(await messagesOf(readyTab)).toHaveText([/MODEL_FILE_CORRUPT/]);
-        await expectReferenceTokens(readyTab);
-        expect(await storedModels(readyTab)).toEqual([]);
+        await expect(await messagesOf(freshTab)).toHaveText([/MODEL_FILE_CORRUPT/]);
+        await expectReferenceTokens(freshTab);
+        expect(await storedModels(freshTab)).toEqual([]);
       });
     }
-    expect(readyTab.errors).toEqual([]);
   });
 
   test('where the browser has no OPFS, and one message says so', async ({
