@@ -3,6 +3,7 @@ import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
 import { installAiSdk } from './support/ai-sdk.ts';
 import { test } from './support/hub-test.ts';
 import { greedyTokenIds, reference } from './support/reference.ts';
+import { shareSite } from './support/shared-site.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
@@ -37,10 +38,13 @@ const generateTexts = ({ page }: Tab, prompts: readonly string[]) =>
   );
 
 test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
-  test("generateText of two tabs gives PyTorch's texts, in batches of eight", async ({ site }) => {
-    const tabs = await site.openPair();
+  const openTabs = shareSite();
+
+  test("generateText of two tabs gives PyTorch's texts, in batches of eight", async () => {
+    const { tabs } = await openTabs(2);
     for (const tab of tabs) await installAiSdk(tab);
     const [first, second] = tabs;
+    if (!first || !second) throw new Error('There are two tabs.');
     await first.configure({ maxBatchSize: 8, batchWaitTimeoutMs: 1000 });
     const prompts = reference.prompts.slice(0, 8);
     await first.forget();
@@ -85,8 +89,8 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     expect((await tab.steps('decode')).length).toBeLessThan(399);
   });
 
-  test('a stream goes on where it was when the leader is closed: no text is told twice', async ({ site }) => {
-    await site.openReady(2);
+  test('a stream goes on where it was when the leader is closed: no text is told twice', async () => {
+    const site = await openTabs(2);
     const [leader, [follower]] = [await site.leader(), await site.followers()];
     if (!follower) throw new Error('One of two tabs follows');
     await installAiSdk(follower);
@@ -117,6 +121,9 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     });
     const resubmitted = (await follower.updates()).filter(({ type }) => type === 'resubmitted');
     expect(resubmitted).toHaveLength(1);
+    // Chromium loses a close in the middle of a navigation.
+    await leader.page.waitForURL('about:blank');
+    await site.close(leader);
   });
 
   test('useChat streams the answers of the model that it names, and stops one', async ({ readyTab, hub }) => {
