@@ -40,21 +40,31 @@ test(
 );
 
 test(
-  'a model that was loaded once serves after a reload, with the hub out of reach, until it is deleted',
+  'the model of the page’s address is the first one, and serves after a reload, with the hub out of reach, until it is deleted',
   { tag: ANY_BACKEND },
   async ({ ownTab, hub, backend, context }) => {
-    await ownTab.open(`?backend=${backend}`);
-    expect((await loadModel(ownTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    const address = `?backend=${backend}&model=${TWIN}&dtype=fp32&hub=${hub.url}`;
+    await ownTab.open(address);
+    const phases = await ownTab.page.evaluate(async () => {
+      const heard = new Set<string>();
+      window.tabserve.subscribe('status', ({ load }) => load && heard.add(load.phase));
+      await window.tabserve.ready();
+      return [...heard];
+    });
+    expect(phases).toEqual(expect.arrayContaining(['resolve', 'download']));
+    expect(await ownTab.status()).toMatchObject({ state: 'ready', model: { id: TWIN } });
+    await expectReferenceTokens(ownTab);
+    expect(ownTab.requestedUrls.filter((url) => url.includes('/models/storyteller/'))).toEqual([]);
     await context.route(`${hub.url}/**`, (route) => route.abort());
     hub.forget();
     ownTab.requestedUrls.length = 0;
-    await ownTab.open(`?backend=${backend}`);
+    await ownTab.open(address);
     expect((await ownTab.ready()).model?.id).toBe(TWIN);
     await expectReferenceTokens(ownTab);
     // Asked for again by its id, it comes from the store as well.
     await loadModel(ownTab, 'storyteller', {});
     expect((await ownTab.status()).model?.id).toBe('storyteller');
-    expect((await loadModel(ownTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    expect((await loadModel(ownTab, TWIN, { hub: hub.url, dtype: 'fp32' })).value?.model?.id).toBe(TWIN);
     await expectReferenceTokens(ownTab);
     expect(hub.requests).toEqual([]);
     expect(ownTab.requestedUrls.filter((url) => url.startsWith(hub.url))).toEqual([]);
@@ -70,45 +80,20 @@ test(
   },
 );
 
-test.describe('the model of the page’s address', { tag: ANY_BACKEND }, () => {
-  test('is the first one, shows its download, and comes from the store at the next start', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
-    const address = `?backend=${backend}&model=${TWIN}&dtype=fp32&hub=${hub.url}`;
-    await ownTab.open(address);
-    const phases = await ownTab.page.evaluate(async () => {
-      const heard = new Set<string>();
-      window.tabserve.subscribe('status', ({ load }) => load && heard.add(load.phase));
-      await window.tabserve.ready();
-      return [...heard];
-    });
-    expect(phases).toEqual(expect.arrayContaining(['resolve', 'download']));
-    expect(await ownTab.status()).toMatchObject({ state: 'ready', model: { id: TWIN } });
-    await expectReferenceTokens(ownTab);
-    expect(ownTab.requestedUrls.filter((url) => url.includes('/models/storyteller/'))).toEqual([]);
-    hub.forget();
-    await ownTab.open(address);
-    expect((await ownTab.ready()).model?.id).toBe(TWIN);
-    expect(hub.requests).toEqual([]);
-  });
-
-  test('fails with the hub’s reason, and the embedded one can be loaded instead', async ({
-    ownTab,
-    hub,
-    backend,
-  }) => {
+test(
+  'the model of the page’s address fails with the hub’s reason, and the embedded one can be loaded instead',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
     await ownTab.open(`?backend=${backend}&model=tests/none&hub=${hub.url}`);
     await expect.poll(async () => (await ownTab.status()).error?.code).toBe('MODEL_NOT_FOUND');
     expect((await ownTab.status()).state).toBe('failed');
     expect((await loadModel(ownTab, 'storyteller', {})).value?.state).toBe('ready');
     await expectReferenceTokens(ownTab);
-  });
-});
+  },
+);
 
 test(
-  'all tabs see a load, which goes on when the leader is closed in its middle; the next to lead has the model in its store',
+  'all tabs see a load, which goes on when the leader is closed in its middle; the next to lead has the model in its store, until it is deleted',
   { tag: ANY_BACKEND },
   async ({ site, hub }) => {
     await site.openReady(3);
@@ -137,9 +122,38 @@ test(
     hub.forget();
     await site.close(await site.leader());
     const [last] = site.tabs;
-    await expect.poll(async () => (await last?.status())?.role).toBe('leader');
-    expect((await last?.ready())?.model?.id).toBe(TWIN);
-    if (last) await expectReferenceTokens(last);
+    if (!last) throw new Error('There is no third tab.');
+    await expect.poll(async () => (await last.status()).role).toBe('leader');
+    expect((await last.ready()).model?.id).toBe(TWIN);
+    await expectReferenceTokens(last);
     expect(hub.requests).toEqual([]);
+
+    await test.step('it is not deleted by mistake; once it is gone, the other tab no longer lists it, and the next to lead says so', async () => {
+      const [second] = await site.openReady(1);
+      if (!second) throw new Error('There is no follower.');
+      const remove = last.page.getByRole('button', { name: `Delete ${TWIN}` });
+      await last.openStatus();
+      await expect(remove).toBeVisible();
+      const [stored] = await storedModels(second);
+      expect(stored).toMatchObject({ id: TWIN, isInUse: true });
+      const refusal = await second.page.evaluate(
+        (key) => window.tabserve.deleteModel(key).catch((error: Error) => error.message),
+        stored?.key ?? '',
+      );
+      expect(refusal).toContain(`${TWIN} is in use`);
+      await deleteModel(second, stored?.key ?? '');
+      expect((await second.status()).model?.id, 'it runs on').toBe(TWIN);
+      // Playwright makes all pages believe that they have the focus, so none gets a focus event.
+      await last.page.evaluate(() => window.dispatchEvent(new Event('focus')));
+      await expect(remove).toHaveCount(0);
+      await site.close(last);
+      await expect
+        .poll(async () => (await second.status()).loadFailure)
+        .toMatchObject({ id: TWIN, error: { code: 'MODEL_DELETED' } });
+      expect((await second.ready()).model?.id).toBe('storyteller');
+      const note = second.page.getByRole('complementary', { name: 'Handover' });
+      await expect(note).toContainText(`${TWIN} is no longer on this device`);
+      await expect(note).toContainText('storyteller took over');
+    });
   },
 );

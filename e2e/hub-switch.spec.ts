@@ -1,17 +1,12 @@
-import type { Locator } from 'playwright/test';
-
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { ggufCheckpoint } from '../tools/hub-server/checkpoints/gguf-checkpoint.ts';
-import { deleteModel, loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
-import type { Tab } from './support/tab.ts';
+import { loadModel, test, TWIN, twinFiles } from './support/hub-test.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PROMPT = 'Once upon a time,';
-
-const deleteIn = ({ page }: Tab): Locator => page.getByRole('button', { name: `Delete ${TWIN}` });
 
 test.describe('requests that run when another model is ready', { tag: ANY_BACKEND }, () => {
   for (const whenBusy of ['finish', 'resubmit'] as const) {
@@ -35,104 +30,18 @@ test.describe('requests that run when another model is ready', { tag: ANY_BACKEN
 });
 
 test(
-  'the page loads a model by its id, pauses it, resumes it after a reload, and deletes it',
-  {
-    tag: ANY_BACKEND,
-  },
-  async ({ ownTab, hub, backend }) => {
-    const address = `?backend=${backend}&hub=${encodeURIComponent(hub.url)}`;
-    await ownTab.open(address);
-    await ownTab.ready();
-    const panel = (await ownTab.openStatus()).getByRole('region', { name: 'Load another model' });
-    await test.step('one that does not exist is an error in the panel, without another question to the hub', async () => {
-      await panel.getByLabel('Hugging Face model ID').fill('tests/nobody');
-      await panel.getByRole('button', { name: 'Load', exact: true }).click();
-      const alert = panel.getByRole('alert');
-      await expect(alert).toContainText('Couldn’t load tests/nobody. Still using storyteller.');
-      await expect(alert).toContainText('MODEL_NOT_FOUND');
-      await expect(panel).not.toContainText('asking the hub');
-      expect(hub.requests).toHaveLength(1);
-    });
-    const size = twinFiles().get(WEIGHTS)?.length ?? 0;
-    const sent = (): number =>
-      hub.requests.reduce((sum, { bytesSent, kind }) => sum + (kind === 'content' ? bytesSent : 0), 0);
-    hub.fault = ({ kind }) =>
-      kind === 'content' ? { gate: () => sent() < size / 2 || new Promise<boolean>(() => {}) } : undefined;
-    await panel.getByLabel('Hugging Face model ID').fill(TWIN);
-    await panel.getByRole('button', { name: 'Load', exact: true }).click();
-    await expect(panel.getByTestId('model-load')).toContainText('downloading');
-    await expect.poll(() => sent()).toBeGreaterThanOrEqual(size / 2);
-    await panel.getByRole('button', { name: 'Pause' }).click();
-    await expect(panel.getByTestId('model-load')).toContainText('paused');
-    hub.fault = () => undefined;
-    await ownTab.open(address);
-    await ownTab.ready();
-    await ownTab.openStatus();
-    await panel.getByRole('button', { name: 'Resume' }).click();
-    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
-    await expectReferenceTokens(ownTab);
-    await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
-    await expect(panel.getByText(`${TWIN} is in use. It runs until its tab closes`)).toBeVisible();
-    await panel.getByRole('button', { name: 'Keep it' }).click();
-    await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
-    await panel.getByRole('button', { name: 'Delete it' }).click();
-    await expect(panel.getByRole('list', { name: 'Models on this device' })).toHaveCount(0);
-    expect(await storedModels(ownTab), 'its files, until the time for Undo is over').toHaveLength(1);
-    await panel.getByRole('button', { name: 'Undo', exact: true }).click();
-    await expect(deleteIn(ownTab)).toBeVisible();
-    expect(ownTab.errors).toEqual([]);
-  },
-);
-
-test(
-  'a model that runs is not deleted by mistake; once it is gone, the other tab no longer lists it, and the next to lead says so',
-  { tag: ANY_BACKEND },
-  async ({ site, hub }) => {
-    await site.openReady(2);
-    const first = await site.leader();
-    const [second] = await site.followers();
-    if (!second) throw new Error('There is no follower.');
-    await loadModel(first, TWIN, { hub: hub.url });
-    await first.openStatus();
-    await expect(deleteIn(first)).toBeVisible();
-    const [stored] = await storedModels(second);
-    expect(stored).toMatchObject({ id: TWIN, isInUse: true });
-    const refusal = await second.page.evaluate(
-      (key) => window.tabserve.deleteModel(key).catch((error: Error) => error.message),
-      stored?.key ?? '',
-    );
-    expect(refusal).toContain(`${TWIN} is in use`);
-    await deleteModel(second, stored?.key ?? '');
-    expect((await second.status()).model?.id, 'it runs on').toBe(TWIN);
-    // Playwright makes all pages believe that they have the focus, so none gets a focus event.
-    await first.page.evaluate(() => window.dispatchEvent(new Event('focus')));
-    await expect(deleteIn(first)).toHaveCount(0);
-    await site.close(first);
-    await expect
-      .poll(async () => (await second.status()).loadFailure)
-      .toMatchObject({ id: TWIN, error: { code: 'MODEL_DELETED' } });
-    expect((await second.ready()).model?.id).toBe('storyteller');
-    const note = second.page.getByRole('complementary', { name: 'Handover' });
-    await expect(note).toContainText(`${TWIN} is no longer on this device`);
-    await expect(note).toContainText('storyteller took over');
-  },
-);
-
-test(
   'the page loads a folder that was picked, and has it at the next start',
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub, backend }) => {
+  async ({ freshTab, hub, backend }) => {
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-model-'));
     for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
-    await ownTab.open(`?backend=${backend}`);
-    await ownTab.ready();
-    await ownTab.pickModel('or a folder', folder);
+    await freshTab.pickModel('or a folder', folder);
     const name = folder.split('/').at(-1);
-    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(name);
-    await expectReferenceTokens(ownTab);
+    await expect.poll(async () => (await freshTab.status()).model?.id).toBe(name);
+    await expectReferenceTokens(freshTab);
     await rm(folder, { recursive: true });
-    await ownTab.open(`?backend=${backend}`);
-    expect((await ownTab.ready()).model?.id).toBe(name);
+    await freshTab.open(`?backend=${backend}`);
+    expect((await freshTab.ready()).model?.id).toBe(name);
     expect(hub.requests).toEqual([]);
   },
 );
