@@ -97,6 +97,19 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     expect((await chat.locator('.question').last().textContent())?.length).toBeLessThan(1000);
     await whole.click();
     await expect(whole).toHaveCount(0);
+
+    await test.step('an answer of a shape has how likely each choice was', async () => {
+      await page.getByRole('radio', { name: 'One of' }).check();
+      await page.getByRole('textbox', { name: 'Choices' }).fill('yes\nno');
+      await boxOf(page, 3).fill('Is the sky blue?');
+      await boxOf(page, 3).press('Enter');
+      await expectFinished(page, 5);
+      const rows = chatOf(page, 3).getByTestId('shaped-answer').getByRole('row');
+      await expect(rows).toHaveText([/Choice/, /^yes.*%$/s, /^no.*%$/s]);
+      expect(await axeViolations(chatOf(page, 3))).toEqual([]);
+      await page.reload();
+      await expect(rows.filter({ hasText: 'the answer' })).toHaveCount(1);
+    });
     expect(chats.errors).toEqual([]);
   });
 
@@ -337,21 +350,6 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await tabTo(page, page.getByRole('tab', { name: 'Chat' }));
     await page.keyboard.press('ArrowLeft');
     await expect(page.getByRole('tab', { name: 'Text' })).toHaveAttribute('aria-selected', 'true');
-  });
-
-  test('give answers of a shape, with how likely each choice was', async ({ chats }) => {
-    const { page } = chats;
-    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
-    await page.getByRole('radio', { name: 'One of' }).check();
-    await page.getByRole('textbox', { name: 'Choices' }).fill('yes\nno');
-    await boxOf(page, 1).fill('Is the sky blue?');
-    await boxOf(page, 1).press('Enter');
-    await expectFinished(page, 1);
-    const rows = chatOf(page, 1).getByTestId('shaped-answer').getByRole('row');
-    await expect(rows).toHaveText([/Choice/, /^yes.*%$/s, /^no.*%$/s]);
-    expect(await axeViolations(chatOf(page, 1))).toEqual([]);
-    await page.reload();
-    await expect(rows.filter({ hasText: 'the answer' })).toHaveCount(1);
   });
 });
 
