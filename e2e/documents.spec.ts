@@ -57,7 +57,7 @@ test.describe('the code of a document does what it says:', { tag: ANY_BACKEND },
 
   for (const document of someOf(
     DOCUMENTS.filter((name) => codeBlocksOf(name).some(isRunHere)),
-    4,
+    3,
   )) {
     test(document, async ({ browser, backend }) => {
       const context = await browser.newContext({ baseURL: url });

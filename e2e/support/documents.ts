@@ -31,7 +31,7 @@ export async function buildPageOfDocuments(): Promise<string> {
     logLevel: 'error',
     plugins: [overlay],
     worker: { plugins: () => [overlay] },
-    build: { outDir: folder },
+    build: { outDir: folder, minify: false },
   });
   return folder;
 }
