@@ -334,7 +334,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await tab.open(`?backend=${backend}`);
     await tab.ready();
     await tab.configure({ maxBatchSize: 16 });
-    const seconds = IS_WHOLE ? 30 : 2;
+    const seconds = IS_WHOLE ? 30 : 1;
     const { result: figures, tasks } = await traceMainThread(browser, page, () =>
       page.evaluate(streamForSeconds, seconds),
     );
