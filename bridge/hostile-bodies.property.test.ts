@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
 import { mountBridge } from './testing/test-support.ts';
+import { runsOf } from '../src/batching/testing/whole-run.ts';
 
 /** Longer than any answer that quotes none of the request: the list of all options is the longest. */
 const MAX_ANSWER_LENGTH = 2500;
@@ -44,7 +45,7 @@ it('an answer to a hostile body stays short, whatever the body says', async () =
         expect(text.length).toBeLessThan(MAX_ANSWER_LENGTH);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runsOf({ whole: 400, part: 100 }) },
   );
 });
 

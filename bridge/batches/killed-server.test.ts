@@ -6,8 +6,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 
 import { createFolder } from '../testing/test-support.ts';
 import { rowLines, startEchoServer } from '../testing/batch-rows.ts';
+import { IS_WHOLE } from '../../src/batching/testing/whole-run.ts';
 
-const NUM_KILLS = process.env['FULL'] ? 20 : 3;
+const NUM_KILLS = IS_WHOLE ? 20 : 3;
 
 const NUM_ROWS = 60 * NUM_KILLS;
 

@@ -8,6 +8,7 @@ import { ResultLog } from './result-log.ts';
 import type { CheckedRows } from './rows.ts';
 import { runRows, type AskRow } from './run-rows.ts';
 import { all, check, createInput, echo, rowLine } from '../testing/batch-rows.ts';
+import { runsOf } from '../../src/batching/testing/whole-run.ts';
 
 const NUM_ROWS = 40;
 
@@ -71,7 +72,7 @@ it(
         await runSome(rows, path, Infinity);
         expect(await outputOf(path, rows)).toEqual(expected);
       }),
-      { numRuns: process.env['FULL'] ? 1000 : 60 },
+      { numRuns: runsOf({ whole: 1000, part: 30 }) },
     );
   },
 );

@@ -13,11 +13,11 @@ import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import { ServeWorker } from '../worker/serving/serve-worker.ts';
 import type { Link, LinkListener } from './links/link.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
+import { runsOf } from '../batching/testing/whole-run.ts';
 
 // Real tabs and workers, on channels that deliver when the test says so.
 
-/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/client/failover. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 100);
+const NUM_RUNS = runsOf({ whole: 100, part: 40 });
 
 const adder = defineDeployment<number, number>({
   name: 'adder',

@@ -13,12 +13,12 @@ import type { Link, LinkListener } from './links/link.ts';
 import type { Outbox } from '../worker/serving/outbox.ts';
 import { createServeHost } from '../worker/test-support.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
+import { runsOf } from '../batching/testing/whole-run.ts';
 
 // Real tabs and workers, on channels and locks that deliver when the test says so. Users change only `maxBatchSize`, and
 // overrides change only `policy`, which tells the two apart.
 
-/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/client/policy-override. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 200);
+const NUM_RUNS = runsOf({ whole: 200, part: 70 });
 
 class Tab {
   readonly id: ClientId;

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sortWindow } from './sort-window.ts';
+import { runsOf } from '../batching/testing/whole-run.ts';
 
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
+const NUM_RUNS = runsOf({ whole: 500, part: 150 });
 const SHARED = 'Classify this text. ';
 
 const text = fc

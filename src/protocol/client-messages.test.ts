@@ -9,6 +9,7 @@ import {
 } from './client-messages.ts';
 import { parseWorkerInit } from './host-messages.ts';
 import { createKnobs, createTabNumbers, freeStall, hasShapeOf, mutate } from '../worker/test-support.ts';
+import { runsOf } from '../batching/testing/whole-run.ts';
 
 const version = PROTOCOL_VERSION;
 const clientId = 'c';
@@ -327,7 +328,7 @@ describe('parseClientMessage', () => {
         expect(parseClientMessage(message)).toEqual(message);
         expect(hasShapeOf(message, MESSAGES.map(freeStall))).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 600 }) },
     );
   });
 });

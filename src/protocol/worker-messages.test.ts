@@ -12,6 +12,7 @@ import {
   mutate,
 } from '../worker/test-support.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from './worker-messages.ts';
+import { runsOf } from '../batching/testing/whole-run.ts';
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
 
@@ -328,7 +329,7 @@ describe('parseWorkerMessage', () => {
         expect(parseWorkerMessage(message)).toEqual(message);
         expect(hasShapeOf(message, SHAPES)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 600 }) },
     );
   });
 });

@@ -14,11 +14,9 @@ import {
 } from './batch.ts';
 import { settled } from './test-support.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
-// PROPERTY_RUNS=20000 for a long run; PROPERTY_SEED=<printed seed> to see a failure again.
-const numRuns = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 5000 : 2000));
-const seed = Number(process.env['PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-console.info(`batch.property.test.ts: PROPERTY_SEED=${seed} PROPERTY_RUNS=${numRuns}`);
+const numRuns = runsOf({ whole: 5000, part: 600 });
 
 interface Item {
   readonly id: number;
@@ -409,7 +407,7 @@ async function runStream(given: Settings, actions: readonly StreamAction[]): Pro
 }
 
 describe('batch and batchStream, under random schedules', () => {
-  const parameters = { numRuns, seed, endOnFailure: true };
+  const parameters = { numRuns, endOnFailure: true };
   const schedules = fc.array(action, { minLength: 1, maxLength: 60 });
   const streamSchedules = fc.array(streamAction, { minLength: 1, maxLength: 60 });
 

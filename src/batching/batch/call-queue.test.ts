@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallQueue, CHUNK_SIZE } from './call-queue.ts';
 import { CancelHandle } from './cancel-handle.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
 type Queue = CallQueue<string, string>;
 
@@ -82,7 +83,7 @@ describe('CallQueue', () => {
           expect(everyOrder.filter((order) => queue.has(order))).toEqual(model.map(({ order }) => order));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf({ whole: 100, part: 30 }) },
     );
   });
 

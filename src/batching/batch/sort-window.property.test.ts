@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { batch } from './batch.ts';
 import { settled } from './test-support.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
-const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 2000);
+const numRuns = runsOf({ whole: 2000, part: 500 });
 
 interface Call {
   readonly index: number;

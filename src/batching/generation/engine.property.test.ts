@@ -20,9 +20,9 @@ import {
 } from './test-support.ts';
 import { GREEDY, type GenerationRequest, type TokenConstraint } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
-/** Raise it for an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 1000 : 400));
+const NUM_RUNS = runsOf({ whole: 1000, part: 150 });
 const CONTEXT_LENGTH = 64;
 
 type Action =

@@ -7,9 +7,9 @@ import type { BatchingPolicy } from './policy.ts';
 import type { RequestId } from '../base/ids.ts';
 import type { Scheduler } from './scheduler.ts';
 import { createRequest, createScheduler, requestId, type RequestOverrides } from './test-support.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
-/** For an overnight run: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. fast-check prints a failure's seed. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 2000 : 800));
+const NUM_RUNS = runsOf({ whole: 2000, part: 250 });
 const CONTEXT_LENGTH = 128;
 const BYTES_PER_TOKEN = 2;
 
@@ -401,7 +401,7 @@ describe('the K/V cache, whatever comes and whatever its limits become', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runsOf({ whole: 500, part: 150 }) },
     );
   });
 });

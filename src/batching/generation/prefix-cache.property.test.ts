@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { BLOCK_SIZE, chainedHash, HashedTokens } from './hashed-tokens.ts';
 import { kvSlot } from './kv-slots.ts';
 import { longestOf, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? (process.env['FULL'] ? 2000 : 800));
+const NUM_RUNS = runsOf({ whole: 2000, part: 400 });
 const NUM_SLOTS = 6;
 
 /** The plain search and cache: every row keeps a copy of its tokens, and all of them are compared. */

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { RequestQueue, type Queued } from './request-queue.ts';
 import { clientId, requestId } from '../generation/test-support.ts';
+import { runsOf } from '../testing/whole-run.ts';
 
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
+const NUM_RUNS = runsOf({ whole: 1000, part: 250 });
 
 type Action =
   | {

@@ -6,8 +6,9 @@ import type { SamplingParams } from '../options/sampling-options.ts';
 import { emptyMask, forbidToken } from './token-mask.ts';
 import { createSampler, type SampledToken } from './sampling.ts';
 import { GREEDY } from '../generation/request.ts';
+import { IS_WHOLE } from '../testing/whole-run.ts';
 
-const NUM_DRAWS = process.env['FULL'] ? 100_000 : 20_000;
+const NUM_DRAWS = IS_WHOLE ? 100_000 : 20_000;
 
 const SAMPLED: SamplingParams = { ...GREEDY, temperature: 1, seed: 1 };
 const LOGITS = Float32Array.of(1.5, -0.5, 3, 0.25, 2, 3, -4, 0);

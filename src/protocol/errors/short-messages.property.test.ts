@@ -15,6 +15,7 @@ import { readMessages } from '../read-messages.ts';
 import { ModelFileCorruptError } from './model.ts';
 import { unknownDeployment } from './deployment-messages.ts';
 import { chatTemplateRefused, modelFileMissing } from './model-messages.ts';
+import { runsOf } from '../../batching/testing/whole-run.ts';
 
 /** More than the constant parts of any message: the longest lists all options. */
 const MAX_MESSAGE_LENGTH = 1000;
@@ -71,7 +72,7 @@ it('a message that quotes a config.json stays short', async () => {
       const length = await lengthOf(() => readModel(changed, undefined));
       expect(length).toBeLessThan(MAX_MESSAGE_LENGTH);
     }),
-    { numRuns: 400 },
+    { numRuns: runsOf({ whole: 400, part: 100 }) },
   );
 });
 

@@ -16,6 +16,7 @@ import { BATCH_SIZE_CHART } from '../panels/watch/batch-size-chart.ts';
 import { timeSpanOf } from '../panels/watch/time-span.ts';
 import { summarizeRun } from './run-summary.ts';
 import { applyEvents, createServeStore, recordedView, type ServeEvent } from './serve-store.ts';
+import { runsOf } from '../../batching/testing/whole-run.ts';
 
 // A theme needs a page.
 vi.mock(import('../drawing/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
@@ -186,5 +187,5 @@ it('a busy or slow main thread changes no figure of a run', () => {
     expect(figures).toMatchObject({ isOver: true, figures: { numRequests: sequences.length } });
     expect(readRun(sequences, posted, delaysMs)).toEqual(figures);
   });
-  fc.assert(oneRun, { numRuns: 500 });
+  fc.assert(oneRun, { numRuns: runsOf({ whole: 500, part: 150 }) });
 });

@@ -4,8 +4,9 @@ import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { MemoryFile } from '../models/store/test-support.ts';
 import { IndexedLog, type LogEntry } from './indexed-log.ts';
 import { storageFull } from '../models/store/store-errors.ts';
+import { runsOf } from '../../batching/testing/whole-run.ts';
 
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
+const NUM_RUNS = runsOf({ whole: 500, part: 150 });
 
 const line: fc.Arbitrary<LogEntry> = fc.record({
   key: fc.nat({ max: 12 }),

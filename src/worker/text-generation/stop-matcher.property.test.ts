@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StopMatcher } from './stop-matcher.ts';
+import { runsOf } from '../../batching/testing/whole-run.ts';
 
 /** Few letters, so that stop strings come about, overlap and contain each other. */
 const letters = fc.constantFrom('a', 'b', 'é', '\u{1F600}');
@@ -42,7 +43,7 @@ describe('a text with stop strings', () => {
         }
         expect(shown + matcher.end()).toBe(textBeforeStop(whole, stops) ?? whole);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 500 }) },
     );
   });
 
@@ -57,7 +58,7 @@ describe('a text with stop strings', () => {
         expect(shown.startsWith(without)).toBe(true);
         expect(after.isStopped ? stops : ['']).toContain(shown.slice(without.length));
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 500 }) },
     );
   });
 
@@ -72,7 +73,7 @@ describe('a text with stop strings', () => {
         expect(matcher.isStopped).toBe(expected !== undefined);
         expect(shown + matcher.end()).toBe(expected ?? whole);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 500 }) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('a text with stop strings', () => {
         const shown = Array.from(whole, (character) => oneByOne.push(character)).join('');
         expect(shown + oneByOne.end()).toBe(atOnce.push(whole) + atOnce.end());
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 500 }) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { TINY_CONFIG } from '../../testing/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
 import { HUB_CONFIGS } from '../../testing/hub-configs.ts';
 import { errorWith } from '../../testing/error-with.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 describe('readModel', () => {
   it.each([
@@ -80,7 +81,7 @@ describe('sizes that no device holds', () => {
         const outcome = outcomeOf({ ...config, [name]: value });
         expect(outcome.numTensors < 20_000 || outcome.code !== undefined).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 400 }) },
     );
   });
 });

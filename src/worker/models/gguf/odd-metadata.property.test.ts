@@ -5,6 +5,7 @@ import { toWireError } from '../../../protocol/wire-errors.ts';
 import type { MetadataValue } from '../../testing/gguf-builder.ts';
 import { createTokenizer } from '../tokenizer/tokenizer.ts';
 import { openGguf, tinyGguf } from './test-support.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 /** Keys that the loader looks up. */
 const KEYS = [
@@ -88,9 +89,9 @@ it('metadata of any type is read, or refused with a code that names what is wron
       outcomes.push(outcome);
       expect(outcome).toMatch(/^(?:loaded|MODEL_FILE_CORRUPT|UNSUPPORTED_MODEL)$/);
     }),
-    { seed: 44, numRuns: 1000 },
+    { numRuns: runsOf({ whole: 1000, part: 300 }) },
   );
-  expect(outcomes.filter((outcome) => outcome === 'loaded').length).toBeGreaterThan(50);
+  expect(outcomes.filter((outcome) => outcome === 'loaded').length).toBeGreaterThan(15);
 }, 60_000);
 
 it.each(['__proto__', 'constructor', 'toString'])('a token named %s has its id', async (token) => {

@@ -14,6 +14,7 @@ import { ModelStore } from '../store/model-store.ts';
 import { MemoryFolder } from '../store/test-support.ts';
 import type { ModelFolder } from '../store/model-folder.ts';
 import { fetchHubModel } from './fetch-model.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 const WEIGHTS = 'model.safetensors';
 const SOURCE = { id: 'a/b', hub: 'https://hub', revision: 'main' };
@@ -203,7 +204,7 @@ describe('a model of the hub', () => {
           }
           expect(Buffer.compare(await weightsOf(await load()), await expected)).toBe(0);
         }),
-        { numRuns: 15 },
+        { numRuns: runsOf({ whole: 15, part: 6 }) },
       );
     },
   );
@@ -215,7 +216,7 @@ describe('a model of the hub', () => {
         await expect(load()).rejects.toEqual(errorWith('MODEL_FILE_CORRUPT', /SHA-256|not numbers/));
         expect(await list()).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: runsOf({ whole: 15, part: 6 }) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { compilePattern } from './bounded-patterns.ts';
 import { errorWith } from '../../testing/error-with.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 const refusalOf = (regex: string): unknown => {
   try {
@@ -121,7 +122,7 @@ describe('the regular expressions of a tokenizer', () => {
           expect(stepsFor(300)).toBeLessThan(20 * stepsFor(30));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runsOf({ whole: 2000, part: 500 }) },
     );
   });
 

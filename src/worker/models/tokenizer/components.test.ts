@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { isRecord } from '../../../platform/is-record.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
+import { IS_WHOLE, SEED } from '../../../batching/testing/whole-run.ts';
 
 // Each type of component of `tokenizers` 0.23 with its options: see tools/reference/tokenizers.
 
@@ -39,10 +40,9 @@ const FILE = new URL(
 const { texts, blockSize, models, cases, decoders } = v.parse(file, JSON.parse(readFileSync(FILE, 'utf8')));
 
 /** A part of the texts is tried, or all with FULL=1. */
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const NUM_BLOCKS = Math.ceil(texts.length / blockSize);
 const BLOCKS = Array.from({ length: NUM_BLOCKS }, (_, block) => block).filter(
-  (block) => process.env['FULL'] !== undefined || block === 0 || block === SEED % NUM_BLOCKS,
+  (block) => IS_WHOLE || block === 0 || block === SEED % NUM_BLOCKS,
 );
 
 /** Components that have no counterpart here. */

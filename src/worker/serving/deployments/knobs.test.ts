@@ -7,6 +7,7 @@ import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import { Knobs } from './knobs.ts';
 import { overrideId } from '../../test-support.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 /** A generator that always has the policy of its last `configure`. */
 function createGenerator() {
@@ -201,7 +202,7 @@ describe('the users’ policy', () => {
         for (const id of [0, 1, 2]) knobs.forget(clientId(`${id}`));
         expect(generator.knobs).toEqual(plain.knobs);
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf({ whole: 1000, part: 300 }) },
     );
   });
 });

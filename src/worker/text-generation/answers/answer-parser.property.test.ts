@@ -6,6 +6,7 @@ import { joinParts, type Answer } from '../../../protocol/answers.ts';
 import { AnswerParser } from './answer-parser.ts';
 import type { AnswerSyntax } from './answer-syntax.ts';
 import { FAMILIES, syntaxOf, toolsOf, type Call } from './test-support.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 const words = fc.constantFrom('Hm', ' so', '\n', ' <', ' [', ' {', ' "a"', ' </', ' \u{1F600}', '!');
 const prose = fc
@@ -90,7 +91,7 @@ describe.each(FAMILIES)('an answer of $family', (family) => {
           expect(read(answer)).toEqual(numbered(calls));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runsOf({ whole: 300, part: 100 }) },
     );
   });
 
@@ -102,7 +103,7 @@ describe.each(FAMILIES)('an answer of $family', (family) => {
         expect(answer.content).toBe(`${before}${behind.repeat(calls.length)}`);
         expect(read(answer)).toEqual(numbered(calls));
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf({ whole: 100, part: 40 }) },
     );
   });
 
@@ -115,7 +116,7 @@ describe.each(FAMILIES)('an answer of $family', (family) => {
         expect(read(answer)).toEqual(numbered(calls));
         expect(answer.content).toBe('');
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf({ whole: 100, part: 40 }) },
     );
   });
 
@@ -133,7 +134,7 @@ describe.each(FAMILIES)('an answer of $family', (family) => {
         expect(found).toBe(content);
         expect([[], [made.name]]).toContainEqual(toolCalls.map(({ name: called }) => called));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf({ whole: 300, part: 100 }) },
     );
   });
 
@@ -163,7 +164,7 @@ describe.each(FAMILIES)('an answer of $family', (family) => {
           expect(parse({ thinking, tools }, Array.from(text), options)).toEqual(whole);
         },
       ),
-      { numRuns: 800 },
+      { numRuns: runsOf({ whole: 800, part: 200 }) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canWrite, createShape, loadShapedModel } from './test-support.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 it('a choice lets no text pass that mixes two of its texts', async () => {
   const model = await loadShapedModel();
@@ -15,6 +16,6 @@ it('a choice lets no text pass that mixes two of its texts', async () => {
         expect(written, `“${each}”`).toBe(choices.includes(each));
       }
     }),
-    { numRuns: process.env['FULL'] ? 500 : 30 },
+    { numRuns: runsOf({ whole: 500, part: 15 }) },
   );
 });

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import type { JsonSchema, ResponseFormat } from '../../../batching/options/response-format.ts';
 import { randomAnswer } from '../../testing/random-answers.ts';
 import { loadShapedModel } from './test-support.ts';
+import { SEED, IS_WHOLE } from '../../../batching/testing/whole-run.ts';
 
 // A pattern is of the value: its JSON text escapes quotes, backslashes and control characters.
 
-const FIRST_SEED = Number(process.env['SHAPE_SEED'] ?? Date.now() % 2 ** 31);
-const NUM_ANSWERS = process.env['FULL'] === undefined ? 5 : 100;
+const NUM_ANSWERS = IS_WHOLE ? 100 : 5;
 
 const PATTERNS = [
   '^[^,]{1,8}$',
@@ -90,16 +90,16 @@ const PLACES: Readonly<
 };
 
 it.each(Object.entries(PLACES))(
-  `a pattern of %s is of the value, whatever its JSON text escapes (SHAPE_SEED=${FIRST_SEED})`,
+  `a pattern of %s is of the value, whatever its JSON text escapes (SEED=${SEED})`,
   async (_, of) => {
     let numRead = 0;
     for (const pattern of PATTERNS) {
       const { format, read } = of(pattern);
-      for (let seed = FIRST_SEED; seed < FIRST_SEED + NUM_ANSWERS; seed += 1) {
+      for (let seed = SEED; seed < SEED + NUM_ANSWERS; seed += 1) {
         const answer = await randomAnswer(model, format, seed);
         if (answer === undefined) continue;
         for (const value of read(answer)) {
-          expect(value, `${pattern} in ${answer}, SHAPE_SEED=${seed}`).toMatch(new RegExp(pattern, 'u'));
+          expect(value, `${pattern} in ${answer}, SEED=${seed}`).toMatch(new RegExp(pattern, 'u'));
           numRead += 1;
         }
       }

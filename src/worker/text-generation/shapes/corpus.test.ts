@@ -10,9 +10,9 @@ import {
   type EverydaySchema,
 } from '../../testing/random-answers.ts';
 import { loadShapedModel } from './test-support.ts';
+import { SEED, IS_WHOLE } from '../../../batching/testing/whole-run.ts';
 
-const FIRST_SEED = Number(process.env['SHAPE_SEED'] ?? Date.now() % 2 ** 31);
-const NUM_ANSWERS = process.env['FULL'] === undefined ? 4 : 60;
+const NUM_ANSWERS = IS_WHOLE ? 60 : 4;
 
 /** Precise as decimals are: 0.29 is a multiple of 0.01. */
 const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 9, logger: false });
@@ -25,7 +25,7 @@ const model = await loadShapedModel();
 async function answersTo(schema: EverydaySchema): Promise<readonly string[] | undefined> {
   const answers: string[] = [];
   try {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + NUM_ANSWERS; seed += 1) {
+    for (let seed = SEED; seed < SEED + NUM_ANSWERS; seed += 1) {
       const answer = await randomAnswer(model, formatOf(schema), seed);
       if (answer !== undefined) answers.push(answer);
     }
@@ -36,7 +36,7 @@ async function answersTo(schema: EverydaySchema): Promise<readonly string[] | un
   return answers;
 }
 
-it(`of the everyday types that zod and Pydantic write as schemas most are taken, and ajv finds every answer valid (SHAPE_SEED=${FIRST_SEED})`, async () => {
+it(`of the everyday types that zod and Pydantic write as schemas most are taken, and ajv finds every answer valid (SEED=${SEED})`, async () => {
   expect(schemas).toHaveLength(131);
   const refused: string[] = [];
   const wrong: string[] = [];

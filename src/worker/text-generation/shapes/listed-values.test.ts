@@ -7,6 +7,7 @@ import { responseFormatIn } from '../../../batching/options/response-format.ts';
 import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { createRandom, RandomChoices } from '../../testing/random-choices.ts';
 import { allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 const model = await loadShapedModel();
 const [end = -1] = model.config.eosTokenIds;
@@ -93,7 +94,7 @@ it.each([
         numWritten += 1;
         expect(ajv.validate(schema, JSON.parse(text)), `${text} by ${JSON.stringify(schema)}`).toBe(true);
       }),
-      { numRuns: process.env['FULL'] === undefined ? 600 : 10_000 },
+      { numRuns: runsOf({ whole: 10_000, part: 300 }) },
     );
     expect(numWritten).toBeGreaterThan(least);
   },

@@ -9,11 +9,11 @@ import { HOSTILE_SHAPES } from '../../testing/hostile-shapes.ts';
 import { createRandom, RandomChoices } from '../../testing/random-choices.ts';
 import { randomShape } from '../../testing/random-shapes.ts';
 import { allowedBy, createShape, loadShapedModel } from './test-support.ts';
+import { SEED, IS_WHOLE } from '../../../batching/testing/whole-run.ts';
 
-const FIRST_SEED = Number(process.env['SHAPE_SEED'] ?? Date.now() % 2 ** 31);
 /** Shapes at once. */
 const GROUP = 200;
-const NUM_GROUPS = process.env['FULL'] === undefined ? 2 : 50;
+const NUM_GROUPS = IS_WHOLE ? 50 : 2;
 /** In each group: all of them come in two groups. */
 const NUM_HOSTILE = 20;
 const NUM_TOKENS = 6;
@@ -60,14 +60,14 @@ async function longestPauseOf(work: Promise<unknown>): Promise<number> {
   return state.longestMs;
 }
 
-it(`of ${NUM_GROUPS * GROUP} random shapes, ${GROUP} at a time, none is refused for the hostile ones among them, and memory is flat (SHAPE_SEED=${FIRST_SEED})`, async () => {
+it(`of ${NUM_GROUPS * GROUP} random shapes, ${GROUP} at a time, none is refused for the hostile ones among them, and memory is flat (SEED=${SEED})`, async () => {
   const refused: string[] = [];
   const before = heapInUse();
   const growths: number[] = [];
   let longestPauseMs = 0;
   for (let group = 0; group < NUM_GROUPS; group += 1) {
     const work = Array.from({ length: GROUP }, async (_, index) => {
-      const seed = FIRST_SEED + group * GROUP + index;
+      const seed = SEED + group * GROUP + index;
       const [, makeHostile] = hostile[(group * NUM_HOSTILE + index) % hostile.length] ?? [];
       if (index < NUM_HOSTILE && makeHostile) return void (await follow(makeHostile(), seed));
       const refusal = await follow(randomShape(seed), seed);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rangePattern, type NumberRange } from './number-range.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 function matcherOf(range: NumberRange): RegExp {
   return new RegExp(`^${rangePattern(range)}$`, 'u');
@@ -50,6 +51,6 @@ it('matches the numbers of a range in all their spellings, near its bounds and e
           expect(matcher.test(text), `“${text}”`).toBe(false);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runsOf({ whole: 500, part: 150 }) },
   );
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canWrite, createShape, loadShapedModel } from './test-support.ts';
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 it('keys beside the listed ones are all others, and none of those', async () => {
   const model = await loadShapedModel();
@@ -19,6 +20,6 @@ it('keys beside the listed ones are all others, and none of those', async () => 
         expect(written, `“${other}” beside ${JSON.stringify(keys)}`).toBe(!keys.includes(other));
       }
     }),
-    { numRuns: process.env['FULL'] ? 300 : 20 },
+    { numRuns: runsOf({ whole: 300, part: 12 }) },
   );
 });

@@ -6,9 +6,9 @@ import type { Lookahead, TokenConstraint } from '../../../batching/generation/re
 import { createRandom } from '../../testing/random-choices.ts';
 import { randomSchema } from '../../testing/random-schemas.ts';
 import { allowedBy, canWrite, createShape, loadShapedModel } from './test-support.ts';
+import { IS_WHOLE, SEED, runsOf } from '../../../batching/testing/whole-run.ts';
 
-const NUM_SCHEMAS = process.env['FULL'] === undefined ? 60 : 1000;
-const FIRST_SEED = Number(process.env['SHAPE_SEED'] ?? Date.now() % 2 ** 31);
+const NUM_SCHEMAS = IS_WHOLE ? 1000 : 60;
 const MAX_TOKENS = 400;
 
 const ajv = new Ajv2020({ strict: false });
@@ -31,7 +31,7 @@ async function randomText(schema: JsonSchema, seed: number): Promise<string | un
         ahead.numPlaces += 1;
         const isSame =
           !isOver && place.forced === shape.forced?.()[0] && String(place.mask) === String(shape.mask?.());
-        if (!isSame) ahead.differences.push(`SHAPE_SEED=${seed - 1}, behind ${tokenIds.length} tokens`);
+        if (!isSame) ahead.differences.push(`SEED=${seed - 1}, behind ${tokenIds.length} tokens`);
       }
       if (isOver) return model.tokenizer.vocabulary.decode(tokenIds);
     }
@@ -51,10 +51,10 @@ function drawAhead(shape: TokenConstraint, random: () => number) {
   return drawn;
 }
 
-describe(`${NUM_SCHEMAS} random schemas from SHAPE_SEED=${FIRST_SEED}`, () => {
+describe(`${NUM_SCHEMAS} random schemas from SEED=${SEED}`, () => {
   it('have only texts that ajv finds valid, whatever tokens are drawn, and allow those that they foresee', async () => {
     let numEnded = 0;
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + NUM_SCHEMAS; seed += 1) {
+    for (let seed = SEED; seed < SEED + NUM_SCHEMAS; seed += 1) {
       const schema = randomSchema(seed);
       const text = await randomText(schema, seed + 1);
       if (text === undefined) continue;
@@ -63,7 +63,7 @@ describe(`${NUM_SCHEMAS} random schemas from SHAPE_SEED=${FIRST_SEED}`, () => {
       const isValid = validate(JSON.parse(text));
       expect(
         isValid,
-        `SHAPE_SEED=${seed}: ${text} ${JSON.stringify(validate.errors)} ${JSON.stringify(schema)}`,
+        `SEED=${seed}: ${text} ${JSON.stringify(validate.errors)} ${JSON.stringify(schema)}`,
       ).toBe(true);
     }
     expect(numEnded).toBeGreaterThan(NUM_SCHEMAS / 3);
@@ -101,6 +101,6 @@ it('patterns have the texts that JavaScript’s regular expressions match, and n
         }
       },
     ),
-    { numRuns: process.env['FULL'] === undefined ? 50 : 1000 },
+    { numRuns: runsOf({ whole: 1000, part: 50 }) },
   );
 }, 600_000);

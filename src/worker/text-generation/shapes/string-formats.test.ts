@@ -6,11 +6,12 @@ import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { randomAnswer } from '../../testing/random-answers.ts';
 import { FORMATS, NUM_STANDARD_FORMATS } from './string-formats.ts';
 import { accepts, createShape, loadShapedModel } from './test-support.ts';
+import { IS_WHOLE } from '../../../batching/testing/whole-run.ts';
 
 const ajv = new Ajv2020({ strict: false });
 ajvFormats(ajv);
 const model = await loadShapedModel();
-const NUM_TEXTS = process.env['FULL'] === undefined ? 20 : 200;
+const NUM_TEXTS = IS_WHOLE ? 200 : 20;
 
 /** Texts of allowed tokens, those of them that end. */
 async function randomValues(schema: JsonSchema): Promise<readonly unknown[]> {
