@@ -10,6 +10,7 @@ import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../worker/testing/scripted-backend.ts';
 import { createScriptedModel, scriptedChatTemplate } from '../worker/test-support.ts';
 import { submitAll } from '../worker/text-generation/test-support.ts';
+import { someOf } from '../batching/testing/whole-run.ts';
 
 // One worker is lost after any of its messages, and another takes over. The tab receives the same as from a single worker.
 
@@ -90,7 +91,7 @@ describe('a request whose worker is lost', () => {
     const { whole, afterLosses } = await loseEach(PROMPT, options);
     const numUnheard = options.echo ? 0 : PROMPT.length;
     expect(whole.result?.choices.map(({ text }) => text.slice(numUnheard))).toEqual(whole.texts);
-    for (const [numHeard, after] of afterLosses.entries())
+    for (const [numHeard, after] of afterLosses)
       expect(after, `lost after message ${numHeard}`).toEqual(whole);
   });
 
@@ -100,7 +101,7 @@ describe('a request whose worker is lost', () => {
   ])('that is a chat, %s, comes to the same', async (_, options) => {
     const { whole, afterLosses } = await loseEach(CHAT, options);
     expect(whole.result?.choices.map(({ text }) => text)).toEqual(whole.texts);
-    for (const [numHeard, after] of afterLosses.entries())
+    for (const [numHeard, after] of afterLosses)
       expect(after, `lost after message ${numHeard}`).toEqual(whole);
   });
 });
@@ -108,8 +109,8 @@ describe('a request whose worker is lost', () => {
 /** The tab's messages without a lost worker, and with a worker that is lost after each of its messages. */
 async function loseEach(prompt: Prompt, options: GenerationOptions) {
   const messages = await generate(prompt, options);
-  const afterLosses: ReturnType<typeof heard>[] = [];
-  for (let numHeard = 0; numHeard < messages.length; numHeard += 1) {
+  const afterLosses = new Map<number, ReturnType<typeof heard>>();
+  for (const numHeard of someOf([...messages.keys()], 12)) {
     const request = new ResumableRequest(
       { requestId: ID, deployment: 'text-generator', input: prompt, options },
       { apply: () => {} },
@@ -121,7 +122,7 @@ async function loseEach(prompt: Prompt, options: GenerationOptions) {
     const message = request.takeMessage(0);
     const resumption = message.type === 'submit' ? message.resumption : undefined;
     const after = await generate(prompt, options, resumption);
-    afterLosses.push(heard([...before, ...after.flat()]));
+    afterLosses.set(numHeard, heard([...before, ...after.flat()]));
   }
   return { whole: heard(messages.flat()), afterLosses };
 }

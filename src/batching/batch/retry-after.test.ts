@@ -6,6 +6,7 @@ import { FakeClock } from '../testing/fake-clock.ts';
 import type { BatchingPolicy } from '../generation/policy.ts';
 import type { Step } from '../generation/model-runner.ts';
 import { createRequest, createScheduler } from '../generation/test-support.ts';
+import { someOf } from '../testing/whole-run.ts';
 
 const SECOND_MS = 1000;
 
@@ -185,9 +186,15 @@ function createEngineDriver(policy: Partial<BatchingPolicy>) {
 
 describe('a client of the engine that comes back after retryAfterMs', () => {
   const policies = ['off', 'static', 'continuous'] as const;
+  /** A request takes no more than 20 steps. */
+  const momentsFrom = (numSteps: number) =>
+    someOf(
+      Array.from({ length: 60 }, (_, index) => numSteps + index),
+      20,
+    );
 
   it.each(policies)('is let in at its first retry under %s, whenever it was refused', (policy) => {
-    for (let numSteps = 200; numSteps < 260; numSteps += 1) {
+    for (const numSteps of momentsFrom(200)) {
       const driver = createEngineDriver({ policy, maxBatchSize: 3 });
       driver.run(numSteps, [20]);
       expect(driver.countRefusals()).toBe(1);
@@ -195,7 +202,7 @@ describe('a client of the engine that comes back after retryAfterMs', () => {
   });
 
   it.each(policies)('is let in at its first retry under %s, where lengths differ', (policy) => {
-    for (let numSteps = 400; numSteps < 460; numSteps += 1) {
+    for (const numSteps of momentsFrom(400)) {
       const driver = createEngineDriver({ policy, maxBatchSize: 3 });
       driver.run(numSteps, [20, 5, 12]);
       expect(driver.countRefusals()).toBe(1);

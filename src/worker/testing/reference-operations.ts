@@ -72,10 +72,12 @@ export function attend(
   return chunk(query, headSize).flatMap((head, index) => {
     const first = Math.floor(index / (numHeads / numKvHeads)) * headSize;
     const shares = softmax(
-      past.keys.map((key) => scale * sum(head.map((value, i) => value * (key[first + i] ?? NaN)))),
+      past.keys.map(
+        (key) => scale * head.reduce((total, value, i) => total + value * (key[first + i] ?? NaN), 0),
+      ),
     );
     return head.map((_, i) =>
-      sum(past.values.map((value, at) => (shares[at] ?? NaN) * (value[first + i] ?? NaN))),
+      past.values.reduce((total, value, at) => total + (shares[at] ?? NaN) * (value[first + i] ?? NaN), 0),
     );
   });
 }

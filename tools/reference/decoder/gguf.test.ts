@@ -16,6 +16,9 @@ import { CPU, packModel } from '../run-model.ts';
 /** The metadata has numbers in fp32. */
 const PRECISION = 1e-5;
 
+/** Of the decoders that have a GGUF file. */
+const LONGEST_WINDOW = 16;
+
 async function ggufOf(id: string): Promise<CheckpointSource> {
   const file = memoryFile('model.gguf', await ggufCheckpoint(DECODERS.get(id)?.() ?? new Map()));
   return ggufFiles({ open: () => Promise.resolve(file) }, 'model.gguf');
@@ -30,7 +33,9 @@ it.each(Object.entries(reference).filter(([id]) => !WITHOUT_GGUF.includes(id)))(
       packed.model.program,
       weightsOf({ ...packed, weights: await packed.weights.bytes() }),
     );
-    const { promptTokenIds = [], logits = [] } = prompts.findLast((prompt) => prompt.logits) ?? {};
+    const { promptTokenIds = [], logits = [] } =
+      prompts.find((prompt) => prompt.logits && prompt.promptTokenIds.length > LONGEST_WINDOW) ?? {};
+    expect(logits.length).toBeGreaterThan(0);
     const actual = executor.run(new ReferenceRow(), promptTokenIds).at(-1) ?? [];
     expect(Math.max(...logits.map((logit, i) => Math.abs(logit - (actual[i] ?? NaN))))).toBeLessThan(
       PRECISION,
