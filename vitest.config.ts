@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 const TESTS = '{src,bridge,tools}/**/*.test.{ts,tsx}';
 
 /**
- * Tests that replace modules, set up the one onnxruntime of a process, or start what runs until its process ends: a worker that
+ * Tests that replace modules, set up the one onnxruntime of a thread, or start what runs until its thread ends: a worker that
  * looks for its bridge would ask the next file's `fetch`. All others share their modules: each is loaded once, not once for each
  * of 300 files.
  */
@@ -34,7 +34,8 @@ console.log(`SEED=${process.env['SEED']}`);
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'isolated', include: ISOLATED } },
+      // A thread of its own for each file begins sooner than a process.
+      { extends: true, test: { name: 'isolated', include: ISOLATED, pool: 'threads' } },
       {
         extends: true,
         test: { name: 'covering', isolate: false, include: COVERING, exclude: ISOLATED },

@@ -8,6 +8,7 @@ import {
 } from '../../../src/worker/testing/reference-executor.ts';
 import { DECODERS } from '../../hub-server/checkpoints/decoders.ts';
 import { CPU, folderOf, packModel } from '../run-model.ts';
+import { IS_WHOLE, SEED } from '../../../src/batching/testing/whole-run.ts';
 
 /** The reference has seven digits, and its angles are rounded to fp32. */
 const PRECISION = 2e-6;
@@ -26,9 +27,9 @@ it('generated decoders are those that the reference was computed for', () => {
   }
 });
 
-it.each(Object.entries(reference))(
+it.each(Object.entries(reference).map(([id, { prompts }], index) => [id, prompts, index] as const))(
   'the executor that readers are held against gives the logits of transformers for %s',
-  async (id, { prompts }) => {
+  async (id, prompts, index) => {
     const { packed } = await packModel(folderOf(DECODERS.get(id)?.() ?? new Map()), 'fp32', CPU);
     const executor = new ReferenceExecutor(
       packed.model.program,
@@ -37,8 +38,10 @@ it.each(Object.entries(reference))(
     const expected = prompts.flatMap(({ promptTokenIds, logits }) =>
       logits ? [{ promptTokenIds, logits }] : [],
     );
-    expect(expected.length).toBeGreaterThan(0);
-    for (const { promptTokenIds, logits } of expected) {
+    // In a part each length is that of a third of the decoders.
+    const some = expected.filter((_, at) => IS_WHOLE || (SEED + index + at) % expected.length === 0);
+    expect(some.length).toBeGreaterThan(0);
+    for (const { promptTokenIds, logits } of some) {
       const actual = executor.run(new ReferenceRow(), promptTokenIds).at(-1) ?? [];
       const errors = logits.map((logit, i) => Math.abs(logit - (actual[i] ?? NaN)));
       expect(Math.max(...errors)).toBeLessThan(id.includes('qwen35') ? PRECISION_OF_FLOAT32 : PRECISION);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { runsOf } from '../../../batching/testing/whole-run.ts';
 import { createTrace } from './create-trace.ts';
 import type { Arrivals, Lengths, Scenario } from './scenario.ts';
 
@@ -67,6 +68,7 @@ describe('a trace', () => {
           expect(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32).toBe(true);
         }
       }),
+      { numRuns: runsOf({ whole: 100, part: 40 }) },
     );
   });
 

@@ -89,9 +89,9 @@ it('metadata of any type is read, or refused with a code that names what is wron
       outcomes.push(outcome);
       expect(outcome).toMatch(/^(?:loaded|MODEL_FILE_CORRUPT|UNSUPPORTED_MODEL)$/);
     }),
-    { numRuns: runsOf({ whole: 1000, part: 300 }) },
+    { numRuns: runsOf({ whole: 1000, part: 200 }) },
   );
-  expect(outcomes.filter((outcome) => outcome === 'loaded').length).toBeGreaterThan(15);
+  expect(outcomes.filter((outcome) => outcome === 'loaded').length).toBeGreaterThan(outcomes.length / 20);
 }, 60_000);
 
 it.each(['__proto__', 'constructor', 'toString'])('a token named %s has its id', async (token) => {

@@ -12,7 +12,7 @@ import { allowedBy, createShape, loadShapedModel } from './test-support.ts';
 import { SEED, IS_WHOLE } from '../../../batching/testing/whole-run.ts';
 
 /** Shapes at once. */
-const GROUP = 200;
+const GROUP = IS_WHOLE ? 200 : 100;
 const NUM_GROUPS = IS_WHOLE ? 50 : 2;
 /** In each group: all of them come in two groups. */
 const NUM_HOSTILE = 20;
