@@ -184,14 +184,14 @@ function createEngineDriver(policy: Partial<BatchingPolicy>) {
   return driver;
 }
 
+/** Numbers of steps. A request takes no more than 20. */
+function momentsFrom(first: number): readonly number[] {
+  const moments = Array.from({ length: 60 }, (_, index) => first + index);
+  return someOf(moments, 20);
+}
+
 describe('a client of the engine that comes back after retryAfterMs', () => {
   const policies = ['off', 'static', 'continuous'] as const;
-  /** A request takes no more than 20 steps. */
-  const momentsFrom = (numSteps: number) =>
-    someOf(
-      Array.from({ length: 60 }, (_, index) => numSteps + index),
-      20,
-    );
 
   it.each(policies)('is let in at its first retry under %s, whenever it was refused', (policy) => {
     for (const numSteps of momentsFrom(200)) {
