@@ -1,7 +1,7 @@
 import { CHAT_MODEL } from '../tools/hub-server/checkpoints/chat-checkpoint.ts';
-import { loadModel, test } from './support/hub-test.ts';
+import { test } from './support/hub-test.ts';
 import { installPromptApi } from './support/prompt-api.ts';
-import type { Tab } from './support/tab.ts';
+import { openTab, type Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
 const GREEDY = { samplingMode: 'most-predictable' } as const;
@@ -64,12 +64,11 @@ const answersTo = ({ page }: Tab, prompts: readonly (string | readonly Message[]
 
 test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
   test('sessions of two tabs are decoded in one batch, and each answer is what the model says alone', async ({
-    site,
-    hub,
+    chatTab: first,
+    backend,
   }) => {
-    const tabs = await site.openPair();
-    const [first] = tabs;
-    await loadModel(first, CHAT_MODEL, { hub: hub.url });
+    const second = await openTab(first.page.context(), backend);
+    const tabs = [first, second];
     for (const tab of tabs) await installPromptApi(tab, LONG);
     const texts = ['Hello, who is there?', 'What is a browser tab?'];
     const expected = [];
@@ -82,6 +81,8 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     await first.whenIdle();
     const sizes = (await first.steps('decode')).map(({ batchSize }) => batchSize);
     expect(sizes.filter((size) => size === 2).length).toBeGreaterThan(sizes.length / 2);
+    expect(second.errors).toEqual([]);
+    await second.page.close();
   });
 
   test('a session keeps its context: prompts, an append, a clone, a stream', async ({ chatTab }) => {

@@ -7,6 +7,7 @@ import {
   UNSEEN,
   VOCABULARY_BEYOND,
 } from './support/hub-test.ts';
+import { Site } from './support/site.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
 const PROMPT = 'Once upon a time,';
@@ -15,8 +16,10 @@ const SAMPLED = { maxNewTokens: 60, temperature: 1, seed: 3, ignoreEos: true };
 test(
   'a text with a token beyond the embedding is refused at once, and the text of another tab is the same as alone',
   { tag: ANY_BACKEND },
-  async ({ site, hub }) => {
-    const [tab, other] = await site.openPair();
+  async ({ hubTab: tab, hub, backend }) => {
+    const site = new Site(tab.page.context(), backend);
+    const [other] = await site.openReady(1);
+    if (!other) throw new Error('There is no second tab.');
     expect((await loadModel(tab, ADDED_BEYOND, { hub: hub.url })).message).toBeUndefined();
     const alone = await other.generate(PROMPT, SAMPLED);
     await other.begin([{ prompt: PROMPT, options: SAMPLED }]);
@@ -36,6 +39,8 @@ test(
       state: 'ready',
       numWorkers: 1,
     });
+    expect(other.errors).toEqual([]);
+    await site.close(other);
   },
 );
 
