@@ -23,8 +23,10 @@ export interface HubRepository {
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
-// A server has many repositories that nobody asks for: the files of each are read once it is asked for.
-/** As on the hub, weights are large files: they are served from elsewhere, and known by their SHA-256. */
+/**
+ * As on the hub, weights are large files: they are served from elsewhere, and known by their SHA-256. The files are read once the
+ * repository is asked for, since nobody asks for most of a server's.
+ */
 export function createRepository(
   id: string,
   contents: ReadonlyMap<string, HubContent | Uint8Array>,
