@@ -109,6 +109,21 @@ describe('behind a mask, a step', () => {
     expect(guessedOf(9.5, forcing, FRESH)).toEqual([]);
   });
 
+  it('tries forced tokens again that one slow step has made dear, and no guesses', () => {
+    const guesses = guessesAt(9.5);
+    guesses.measure(9, 5000);
+    const forced = sequenceOf({ constraint: allowing([7], [8], [9], [5, 6], [5]), ...FRESH });
+    const numsOf = (sequence: Sequence) =>
+      Array.from(
+        { length: 9 },
+        () => guesses.choose([sequence], 1000).get(sequence)?.guessedTokenIds?.length ?? 0,
+      );
+    expect(numsOf(sequenceOf())).toEqual(Array(9).fill(0));
+    expect(numsOf(forced)).toEqual([0, 0, 0, 0, 0, 0, 0, 3, 0]);
+    guesses.measure(9, 15);
+    expect(numsOf(forced)).toEqual(Array(9).fill(3));
+  });
+
   it('checks repeated tokens up to one that it forbids', () => {
     expect(guessedOf(0, allowing([1, 115], [2, 116], [3, 4], [5, 118]))).toEqual([115, 116]);
   });

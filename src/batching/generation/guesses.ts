@@ -10,6 +10,9 @@ export const MOST_GUESSES = 15;
 /** A guess is made if it brings so many times what it costs: rates and costs are estimates. */
 const LEAST_GAIN = 1.1;
 
+/** So many times in a row, tokens that are certain may seem too dear. Then they are checked all the same, since one slow step may have made them seem so. */
+const MOST_REFUSALS = 7;
+
 type Guessed = Pick<StepRow, 'guessedTokenIds' | 'guessedMasks' | 'areForced'>;
 
 /**
@@ -19,6 +22,7 @@ type Guessed = Pick<StepRow, 'guessedTokenIds' | 'guessedMasks' | 'areForced'>;
 export class Guesses {
   readonly #costs = new StepCosts();
   readonly #maxTokens: number;
+  #numRefusals = 0;
 
   /** @param maxTokens That one step may check. */
   constructor(maxTokens: number) {
@@ -41,7 +45,9 @@ export class Guesses {
     let numTokens = 0;
     while (numTokens < this.#maxTokens) {
       const surest = surestOf(texts);
-      if (!surest || surest.probability * ms <= LEAST_GAIN * tokenMs * expected) break;
+      if (!surest || surest.probability === 0) break;
+      const isWorthIt = surest.probability * ms > LEAST_GAIN * tokenMs * expected;
+      if (!isWorthIt && !this.#isTried(surest)) break;
       const { sequence, probability } = surest;
       if (!surest.take()) continue;
       chosen.set(sequence, surest);
@@ -49,7 +55,14 @@ export class Guesses {
       expected += probability;
       ms += tokenMs;
     }
+    if (numTokens > 0) this.#numRefusals = 0;
     return chosen;
+  }
+
+  #isTried({ probability, guessedTokenIds }: GuessedText): boolean {
+    if (probability < 1) return false;
+    if (guessedTokenIds.length === 0) this.#numRefusals += 1;
+    return this.#numRefusals > MOST_REFUSALS;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Weight of the newest step of its size: a few of them even out noise, and follow texts that grow. */
+/** Weight of the newest step of its size where it took longer than those before: a few of them even out noise, which makes no step shorter. */
 const NEWEST = 0.25;
 
 /** What a step costs that feeds in some number of tokens, and what each further token adds. */
@@ -15,14 +15,14 @@ const LEAST_SHARE = 1 / 8;
 
 /** Learns what decode steps cost, by their number of tokens: the straight line that fits best. */
 export class StepCosts {
-  /** Mean ms by number of tokens, and the last step of that size. */
+  /** Ms by number of tokens, and the last step of that size. */
   readonly #sizes = new Map<number, { readonly ms: number; readonly step: number }>();
   #numSteps = 0;
 
   measure(numTokens: number, ms: number): void {
-    const mean = this.#sizes.get(numTokens)?.ms ?? ms;
+    const before = this.#sizes.get(numTokens)?.ms ?? ms;
     this.#numSteps += 1;
-    this.#sizes.set(numTokens, { ms: mean + NEWEST * (ms - mean), step: this.#numSteps });
+    this.#sizes.set(numTokens, { ms: Math.min(ms, before + NEWEST * (ms - before)), step: this.#numSteps });
     for (const [size, { step }] of this.#sizes) if (step <= this.#numSteps - MEMORY) this.#sizes.delete(size);
   }
 
