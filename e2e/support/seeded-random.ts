@@ -1,3 +1,5 @@
+import { someOf as someBySeed } from '../../src/batching/testing/whole-run.ts';
+
 /** Numbers in [0, 1) that a seed repeats: mulberry32. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -17,7 +19,5 @@ export function runSeed(): number {
 
 /** Of cases that are alike, the short run takes some by its seed. The whole one takes all. */
 export function someOf<T>(cases: readonly T[], count: number): readonly T[] {
-  if (process.env['FULL']) return cases;
-  const from = runSeed() % cases.length;
-  return [...cases, ...cases].slice(from, from + Math.min(count, cases.length));
+  return someBySeed(cases, count, runSeed());
 }

@@ -1,17 +1,15 @@
 import { test as base, expect, type Page } from 'playwright/test';
 
+import { IS_WHOLE } from '../../src/batching/testing/whole-run.ts';
 import { requireEnvironment } from './environment.ts';
 import { takePolicyReports } from './policy-reports.ts';
 import { Site } from './site.ts';
 import { DEFAULT_KNOBS, openTab, Tab, type Backend } from './tab.ts';
 
-export { expect };
+export { expect, IS_WHOLE };
 
 /** Marks a test that doesn't depend on the backend. It runs only on WASM, which loads fast. */
 export const ANY_BACKEND = '@any-backend';
-
-/** Long proofs run whole: `npm run test:full`. */
-export const IS_WHOLE = Boolean(process.env['FULL']);
 
 /** The same in the short run. In the whole one it runs on both. */
 export const ANY_BACKEND_IN_SHORT = IS_WHOLE ? [] : ANY_BACKEND;

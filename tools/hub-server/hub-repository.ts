@@ -23,15 +23,13 @@ export interface HubRepository {
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
-/**
- * As on the hub, weights are large files: they are served from elsewhere, and known by their SHA-256. The files are read once the
- * repository is asked for, since nobody asks for most of a server's.
- */
+/** As on the hub, weights are large files: served from elsewhere, and known by their SHA-256. Files are read once they are asked for. */
 export function createRepository(
   id: string,
   contents: ReadonlyMap<string, HubContent | Uint8Array>,
 ): HubRepository {
   const files = new Map<string, HubFile>();
+  let commit: string | undefined;
   return {
     id,
     get files() {
@@ -40,8 +38,10 @@ export function createRepository(
       return files;
     },
     get commit() {
-      const facts = JSON.stringify([id, ...this.files]);
-      return createHash('sha1').update(facts).digest('hex');
+      commit ??= createHash('sha1')
+        .update(JSON.stringify([id, ...this.files]))
+        .digest('hex');
+      return commit;
     },
   };
 }
