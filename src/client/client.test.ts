@@ -1673,6 +1673,25 @@ describe('rejects', () => {
     }
   });
 
+  it('an unknown topic, and listeners and callbacks that are no functions, by name', async () => {
+    const { serve } = createServed();
+    expect(() => serve.subscribe(Object('steps'), () => {})).toThrow(
+      'Expected `topic` to be one of status, stats, batch, requests, activity, got `steps`',
+    );
+    expect(() => serve.subscribe('status', Object(5))).toThrow('Expected `listener` to be a function');
+    expect(() => serve.jobs.subscribe(Object('log'))).toThrow('Expected `listener` to be a function');
+    const refused = [
+      serve.loadModel('storyteller', { onProgress: Object(5) }),
+      serve.check(Object(() => {})),
+      serve.check({ onRequest: Object(5) }),
+      serve.check({ signal: Object(() => {}) }),
+    ];
+    const params = await Promise.all(refused.map((call) => call.catch((error: unknown) => error)));
+    expect(params).toMatchObject(
+      ['onProgress', 'options', 'onRequest', 'signal'].map((param) => ({ code: 'INVALID_OPTION', param })),
+    );
+  });
+
   it.each([-1, Number.NaN, Infinity])('a time-out of %s', async (timeoutMs) => {
     const response = createServed().generator.remote('Hi');
     await expect(response.result({ timeoutMs })).rejects.toMatchObject({ code: 'INVALID_OPTION' });

@@ -35,6 +35,7 @@ import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { checkedOptions } from './links/refusals.ts';
+import { tellOne } from './listeners.ts';
 import { Calls } from './links/calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
@@ -586,9 +587,10 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws As `ready()`, while no model can run.
    */
   async check(options: CheckOptions = {}): Promise<CheckReport> {
+    const checked = checkedOptions(options);
     const loaded = await import('./check/check-machine.ts');
     const createClient = (clientId: ClientId, open: OpenLink) => new TabserveClient(clientId, open);
-    return loaded.checkMachine({ serve: this, source: this.#source, createClient }, options);
+    return loaded.checkMachine({ serve: this, source: this.#source, createClient }, checked);
   }
 
   /**
@@ -620,11 +622,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * console.
    *
    * @returns A function that unsubscribes.
+   * @throws InvalidOptionError for an unknown topic, and for a listener that is no function.
    */
   subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
     const unsubscribe = this.#topics.subscribe(topic, listener);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not narrow Topic by topic
-    if (topic === 'status') (listener as TopicListener<'status'>)(this.status());
+    if (topic === 'status') tellOne(listener as TopicListener<'status'>, this.status());
     return unsubscribe;
   }
 

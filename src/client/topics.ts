@@ -3,7 +3,9 @@ import type { ClientId, RequestId } from '../protocol/ids.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
 import type { TabserveStatus } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import { BatchLog, stepBatchOf } from '../protocol/batch-log.ts';
+import { Listeners } from './listeners.ts';
 
 /** An update of a request of this client: from the worker, or made by the client itself. */
 export type ClientUpdate =
@@ -45,40 +47,34 @@ export interface TopicValues {
 /** Gets each new value of a topic. */
 export type TopicListener<Topic extends keyof TopicValues> = (value: TopicValues[Topic]) => void;
 
-type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topic>> };
+type ByTopic = { readonly [Topic in keyof TopicValues]: Listeners<TopicValues[Topic]> };
 
 /** Subscriptions, and the last batches and steps. */
 export class Topics {
   readonly #clientId: ClientId;
   readonly batchLog = new BatchLog<BatchRecord | StepBatch>();
-  readonly #listeners: Listeners = {
-    status: new Set(),
-    stats: new Set(),
-    batch: new Set(),
-    requests: new Set(),
-    activity: new Set(),
+  readonly #listeners: ByTopic = {
+    status: new Listeners(),
+    stats: new Listeners(),
+    batch: new Listeners(),
+    requests: new Listeners(),
+    activity: new Listeners(),
   };
 
   constructor(clientId: ClientId) {
     this.#clientId = clientId;
   }
 
+  /** @throws InvalidOptionError. */
   subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
-    this.#listeners[topic].add(listener);
-    return () => this.#listeners[topic].delete(listener);
+    if (!Object.hasOwn(this.#listeners, topic)) {
+      throw InvalidOptionError.of('topic', `one of ${Object.keys(this.#listeners).join(', ')}`, topic);
+    }
+    return this.#listeners[topic].add(listener);
   }
 
   publish<Topic extends keyof TopicValues>(topic: Topic, value: TopicValues[Topic]): void {
-    for (const listener of this.#listeners[topic]) {
-      try {
-        listener(value);
-      } catch (error) {
-        // An error of one listener reaches the console, but not the other listeners.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    this.#listeners[topic].tell(value);
   }
 
   /** Takes over the last batches and steps of a worker. */

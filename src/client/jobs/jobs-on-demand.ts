@@ -1,6 +1,7 @@
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
 import type { Ask } from '../links/calls.ts';
+import { checkListener } from '../listeners.ts';
 import type { StoredJobs } from './stored-jobs.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
 
@@ -28,6 +29,7 @@ export class JobsOnDemand implements Jobs {
   }
 
   subscribe(listener: (jobs: readonly Job[]) => void): () => void {
+    checkListener(listener);
     const ending = new AbortController();
     // A tab that can't load this code says so at its next call.
     void this.#load().then(

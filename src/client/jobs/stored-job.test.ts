@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
 import type { JobInfo } from '../../protocol/jobs.ts';
 import { Calls } from '../links/calls.ts';
@@ -46,4 +46,28 @@ it('a row that the job doesn’t have can’t run again', async () => {
   await expect(job.rerun(1)).rejects.toThrow('Expected `index`');
   await expect(job.rerun(0, -1)).rejects.toThrow('Expected `seed`');
   await expect(job.rerun(0)).rejects.toThrow('asked');
+});
+
+it('refuses what is no option and no listener by name, and one listener’s error keeps nothing from the others', () => {
+  const job = new StoredJob(RUNNING, () => Promise.reject(new Error('asked')));
+  expect(() => job.subscribe(Object(5))).toThrow('Expected `listener` to be a function');
+  expect(() => job.export(Object('xml'))).toThrow('Expected `format` to be one of csv, jsonl');
+  expect(() =>
+    job.export(
+      'csv',
+      Object(() => {}),
+    ),
+  ).toThrow('Expected `options` to be an object');
+  const uncaught = vi.fn<(run: () => void) => void>();
+  vi.stubGlobal('queueMicrotask', uncaught);
+  onTestFinished(() => vi.unstubAllGlobals());
+  const states: unknown[] = [];
+  job.subscribe(() => {
+    throw new Error('mine');
+  });
+  job.subscribe((info) => states.push(info?.state));
+  job.apply({ ...RUNNING, state: 'paused' });
+  expect(states).toEqual(['running', 'paused']);
+  expect(uncaught).toHaveBeenCalledTimes(2);
+  expect(() => uncaught.mock.calls[0]?.[0]()).toThrow('mine');
 });

@@ -1,17 +1,18 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { integerIn } from '../../batching/base/validate.ts';
+import { integerIn, oneOf } from '../../batching/base/validate.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
 import type { Ask } from '../links/calls.ts';
+import { checkedOptions } from '../links/refusals.ts';
+import { Listeners, tellOne, type Listener } from '../listeners.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
 import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
 import { jobNotFound } from '../../protocol/errors/job-messages.ts';
 
-type Listener = (info: JobInfo | undefined) => void;
-
 const checkFrom = /* @__PURE__ */ integerIn({ from: 0 });
 const checkSeed = /* @__PURE__ */ integerIn({ from: 0, to: 2 ** 32 - 1 });
+const checkFormat = /* @__PURE__ */ oneOf('csv', 'jsonl');
 const checkLimit = /* @__PURE__ */ integerIn({ from: 1, to: MAX_ROWS_PER_CALL });
 
 /** No row runs any more. */
@@ -21,7 +22,7 @@ const END_STATES: ReadonlySet<JobState> = new Set(['finished', 'cancelled', 'fai
 export class StoredJob implements Job {
   readonly id: string;
   readonly #ask: Ask;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Listeners<JobInfo | undefined>();
   #info: JobInfo;
   #isDeleted = false;
 
@@ -39,13 +40,13 @@ export class StoredJob implements Job {
   apply(info: JobInfo | undefined): void {
     if (info) this.#info = info;
     else this.#isDeleted = true;
-    for (const listener of this.#listeners) listener(info);
+    this.#listeners.tell(info);
   }
 
-  subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    listener(this.#isDeleted ? undefined : this.#info);
-    return () => this.#listeners.delete(listener);
+  subscribe(listener: Listener<JobInfo | undefined>): () => void {
+    const unsubscribe = this.#listeners.add(listener);
+    tellOne(listener, this.#isDeleted ? undefined : this.#info);
+    return unsubscribe;
   }
 
   async *results(): AsyncGenerator<RowResult, void, undefined> {
@@ -66,7 +67,8 @@ export class StoredJob implements Job {
     }
   }
 
-  async rows({ from = 0, limit = 100, only, search }: ReadRowsOptions = {}): Promise<RowsPage> {
+  async rows(options: ReadRowsOptions = {}): Promise<RowsPage> {
+    const { from = 0, limit = 100, only, search } = checkedOptions(options);
     checkFrom('from', from);
     checkLimit('limit', limit);
     const filter = { ...(only && { only }), ...(search !== undefined && { search }) };
@@ -110,8 +112,10 @@ export class StoredJob implements Job {
   }
 
   export(format: 'csv' | 'jsonl', options: CsvOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    checkExport(format, options);
-    const lines = this.#linesOf(format, options);
+    checkFormat('format', format);
+    const checked = checkedOptions(options);
+    checkExport(format, checked);
+    const lines = this.#linesOf(format, checked);
     const encoder = new TextEncoder();
     return new ReadableStream({
       async pull(controller) {

@@ -1,6 +1,7 @@
 import type { JobInfo } from '../../protocol/jobs.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
 import type { Ask } from '../links/calls.ts';
+import { Listeners } from '../listeners.ts';
 import { StoredJob } from './stored-job.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
 import { jobNotFound } from '../../protocol/errors/job-messages.ts';
@@ -10,7 +11,7 @@ export class StoredJobs implements Jobs {
   readonly #ask: Ask;
   readonly #status: () => TabserveStatus;
   readonly #jobs = new Map<string, StoredJob>();
-  readonly #listeners = new Set<(jobs: readonly Job[]) => void>();
+  readonly #listeners = new Listeners<readonly Job[]>();
 
   constructor(ask: Ask, status: () => TabserveStatus) {
     this.#ask = ask;
@@ -35,10 +36,10 @@ export class StoredJobs implements Jobs {
   }
 
   subscribe(listener: (jobs: readonly Job[]) => void): () => void {
-    this.#listeners.add(listener);
+    const unsubscribe = this.#listeners.add(listener);
     // A closed client reports its end in other ways.
     void this.#fetch().catch(() => {});
-    return () => this.#listeners.delete(listener);
+    return unsubscribe;
   }
 
   /** A worker reports changes. */
@@ -77,6 +78,6 @@ export class StoredJobs implements Jobs {
   }
 
   #notify(): void {
-    for (const listener of this.#listeners) listener(this.#latestFirst);
+    this.#listeners.tell(this.#latestFirst);
   }
 }

@@ -2,6 +2,8 @@ import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { MAX_INPUTS, MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
+const CALLBACKS = ['onProgress', 'onRequest'];
+
 /** Refuses what no deployment is called, before it is sent. */
 export function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
   if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
@@ -26,13 +28,17 @@ export function checkedOptions<Options extends object>(
   return options ?? {};
 }
 
-/** @param options Of a request. */
+/** @param options Of a request or a call. */
 export function optionsRefusal(options: unknown): InvalidOptionError | undefined {
   if (options === undefined || options === null) return undefined;
   if (!isRecord(options)) return InvalidOptionError.of('options', 'an object', options);
   const { signal } = options;
-  if (signal === undefined || isSignal(signal)) return undefined;
-  return InvalidOptionError.of('signal', 'an AbortSignal', signal);
+  if (signal !== undefined && !isSignal(signal))
+    return InvalidOptionError.of('signal', 'an AbortSignal', signal);
+  const callback = CALLBACKS.find((name) => !['function', 'undefined'].includes(typeof options[name]));
+  return callback === undefined
+    ? undefined
+    : InvalidOptionError.of(callback, 'a function', options[callback]);
 }
 
 /** Also that of another window. */
