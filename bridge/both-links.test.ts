@@ -170,6 +170,8 @@ describe.each(LINKS)('a client of %s', (name, pieces) => {
   });
 });
 
+const WORDS = Array.from({ length: 70 }, () => ({ word: 'ab' }));
+
 const askAll = async (client: TabserveClient) => [
   (await client.generate('ab', { responseFormat: { type: 'choice', choices: ['xyz', 'cd'] } })).generatedText,
   (await client.tokenize('abc')).tokenIds,
@@ -191,13 +193,92 @@ it.each(SERVERS)('what %s does not do is refused by name, before it is asked', a
     serve[name].configure('text-generator', { maxBatchSize: 2 }),
     serve[name].loadModel('owner/model'),
     serve[name].storedModels(),
-    serve[name].jobs.list(),
     serve[name].getHandle('adder').remote(3),
   ];
   expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'NOT_AT_SERVER'));
   expect(likeVllm.calls).toHaveLength(numCalls);
   const report = await serve[name].check();
   expect(report.lines.every(({ outcome }) => outcome === 'not-run')).toBe(true);
+});
+
+it.each(SERVERS)(
+  'the rows of a job at %s are prompts with a seed each, and rows that are wrong stop no other',
+  async (name) => {
+    const rows = ['ab', 'cd', ''].map((word) => ({ word }));
+    const job = await serve[name].jobs.create({
+      rows,
+      template: '{{word}}',
+      chat: false,
+      seed: 5,
+      options: { maxNewTokens: 4, temperature: 1 },
+    });
+    const results: string[] = [];
+    for await (const { result } of job.results()) results.push(result.error?.code ?? result.text ?? '');
+    const prompts = rows.map(({ word }, index) =>
+      serve[name].generate(word, { maxNewTokens: 4, temperature: 1, seed: 5 + index }).result(),
+    );
+    const texts = (await Promise.allSettled(prompts)).map((each) =>
+      each.status === 'fulfilled' ? each.value.generatedText : each.reason.code,
+    );
+    expect(results).toEqual(texts);
+    expect(texts.at(-1)).toBe('EMPTY_PROMPT');
+    expect(job.info).toMatchObject({ state: 'finished', counts: { total: 3, finished: 2, failed: 1 } });
+    expect((await new Response(job.export('csv')).text()).split('\r\n').slice(0, 2)).toEqual([
+      'word,result,error',
+      `ab,${texts[0]},`,
+    ]);
+    await job.delete();
+    expect(await serve[name].jobs.list()).toEqual([]);
+    expect(await codeOf(serve[name].jobs.get(job.id))).toBe('JOB_NOT_FOUND');
+  },
+);
+
+it('a job waits for a server that is overloaded, and goes on; once its client is closed, it asks no more', async () => {
+  const client = serve['a server like vLLM'];
+  const create = () => client.jobs.create({ rows: WORDS, template: '{{word}}', chat: false });
+  likeVllm.fault = () => ({ status: 503 });
+  const job = await create();
+  await vi.waitFor(() =>
+    expect(job.info).toMatchObject({ state: 'paused', error: { code: 'SERVER_UNAVAILABLE' } }),
+  );
+  likeVllm.fault = () => undefined;
+  await job.resume();
+  expect((await job.done()).counts).toEqual({ total: 70, finished: 70, failed: 0 });
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  likeVllm.fault = () => ({ status: 503 });
+  const second = await create();
+  await vi.waitFor(() => expect(second.info.state).toBe('paused'));
+  const { length } = likeVllm.calls;
+  const done = codeOf(second.done());
+  client.close();
+  expect(await Promise.all([done, codeOf(client.jobs.list())])).toEqual(['CLOSED', 'CLOSED']);
+  // It would have tried again by now.
+  await vi.advanceTimersByTimeAsync(10_000);
+  vi.useRealTimers();
+  likeVllm.fault = () => undefined;
+  await (await connectTo(likeVllm.url)).generate('ab', OPTIONS);
+  expect(likeVllm.calls).toHaveLength(length + 1);
+});
+
+it('what is wrong in a call about a job is told as by a worker', async () => {
+  const { jobs } = serve['a server like vLLM'];
+  const job = await jobs.create({ rows: [{ word: 'ab' }], template: '{{word}}', chat: false });
+  await job.done();
+  const wrong = [
+    job.rows({ only: Object('some') }),
+    job.rename(Object(3)),
+    job.rerun(1),
+    jobs.create({ rows: [{ word: 'ab' }], template: '{{name}}' }),
+    jobs.get('other'),
+  ];
+  expect(await Promise.all(wrong.map(codeOf))).toEqual([
+    'INVALID_OPTION',
+    'INVALID_OPTION',
+    'INVALID_OPTION',
+    'JOB_COLUMN_MISSING',
+    'JOB_NOT_FOUND',
+  ]);
 });
 
 it('a path that a server lacks is named', async () => {

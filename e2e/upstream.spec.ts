@@ -122,7 +122,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     await expect(tab.page.getByRole('button', { name: 'Load lab' }), 'of policies').toHaveCount(0);
     await expect(tab.page.locator('[data-request-id]')).toHaveCount(1);
     await expect(tab.page.getByRole('button', { name: /^Trace/ }), 'of batches').toHaveCount(0);
-    await expect(tab.page.getByRole('tab'), 'no views of a worker').toHaveText(['Text', 'Chat']);
+    await expect(tab.page.getByRole('tab'), 'no views of a worker').toHaveText(['Text', 'Chat', 'Jobs']);
     expect(
       tab.requestedUrls.filter((url) => /model\.safetensors|\/ort[.-]|\/assets\/main-/.test(url)),
     ).toEqual([]);
@@ -301,6 +301,25 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     release();
     const outcomes = await tab.outcomesOfBegun();
     expect(outcomes.map(({ code }) => code)).toEqual(['REQUEST_CANCELLED', undefined]);
+  });
+
+  test('runs a job over a file there, and says where its rows go', async ({ upstream, asking: tab }) => {
+    const { page } = tab;
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await expect(page.getByLabel('File', { exact: true })).toContainText('Its rows are sent to the server.');
+    await expect(page.getByText('No job yet.')).toContainText('in this tab');
+    await expect(page.getByRole('radio', { name: 'Embed' }), 'the server has no embedder').toHaveCount(0);
+    const rows = 'word\n' + Array.from({ length: 70 }, (_, index) => `w${index}\n`).join('');
+    await page.getByLabel('File of rows').setInputFiles({
+      name: 'words.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(rows),
+    });
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('Say {{word}}');
+    await page.getByRole('button', { name: 'Run all rows' }).click();
+    await expect(page.getByText('Finished: 70 rows').first()).toBeVisible();
+    expect(upstream.server.calls).toHaveLength(70);
+    await page.getByRole('tab', { name: 'Text' }).click();
   });
 
   test('names what goes wrong there, each time with a remedy', async ({ upstream, asking: tab }) => {

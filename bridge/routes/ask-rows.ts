@@ -1,5 +1,5 @@
 import type { TabserveClient } from '../../src/client/client.ts';
-import { numRowsFor } from '../../src/jobs/row-rules.ts';
+import { numRowsFor, ROWS_AT_SERVER } from '../../src/jobs/row-rules.ts';
 import { askTab, askTarget } from '../batches/ask.ts';
 import type { RowSource } from '../batches/run-rows.ts';
 import type { ClientRights, RequestContext } from '../http/exchange.ts';
@@ -7,9 +7,6 @@ import type { ForwardTarget } from '../forward/fetch-target.ts';
 import { embeddingsAnswer } from './encoder-routes.ts';
 import { modelIfAny } from '../tabs/served-model.ts';
 import { chatCompletionsRoute, completionsRoute } from './openai/generation-routes.ts';
-
-/** A target's slots aren't known. vLLM's default is to run more than this together. */
-const NUM_AT_TARGET = 64;
 
 /** Asks rows as the routes ask the tab. */
 export function rowsOfTab(serve: TabserveClient, rights: ClientRights): RowSource {
@@ -31,5 +28,5 @@ export function rowsOfTab(serve: TabserveClient, rights: ClientRights): RowSourc
 
 /** Asks rows at an OpenAI-compatible server. */
 export function rowsOfTarget(target: ForwardTarget): RowSource {
-  return { ask: askTarget(target), numRowsFor: () => NUM_AT_TARGET };
+  return { ask: askTarget(target), numRowsFor: () => ROWS_AT_SERVER };
 }

@@ -34,8 +34,8 @@ import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
-import { checkedOptions } from './links/refusals.ts';
-import { tellOne } from './listeners.ts';
+import { checkedOptions } from './base/refusals.ts';
+import { tellOne } from './base/listeners.ts';
 import { Calls } from './links/calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
@@ -249,6 +249,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       onEnd: (reason) => {
         this.#requests.settleAll(reason);
         this.#calls.refuseAll(reason);
+        this.#jobs.end(reason);
       },
     });
     this.#requests = new OutstandingRequests(this.#connection, this.#topics);
@@ -587,10 +588,9 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws As `ready()`, while no model can run.
    */
   async check(options: CheckOptions = {}): Promise<CheckReport> {
-    const checked = checkedOptions(options);
     const loaded = await import('./check/check-machine.ts');
     const createClient = (clientId: ClientId, open: OpenLink) => new TabserveClient(clientId, open);
-    return loaded.checkMachine({ serve: this, source: this.#source, createClient }, checked);
+    return loaded.checkMachine({ serve: this, source: this.#source, createClient }, options);
   }
 
   /**

@@ -9,7 +9,7 @@ import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
 import { ResumableRequest } from './resumable-request.ts';
-import { inputsRefusal, nameRefusal, optionsRefusal } from './links/refusals.ts';
+import { inputsRefusal, nameRefusal, optionsRefusal } from './base/refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
 type PendingResponse = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;

@@ -5,7 +5,7 @@ import type { TabserveStatus } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { InvalidOptionError } from '../batching/base/errors.ts';
 import { BatchLog, stepBatchOf } from '../protocol/batch-log.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from './base/listeners.ts';
 
 /** An update of a request of this client: from the worker, or made by the client itself. */
 export type ClientUpdate =

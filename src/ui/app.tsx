@@ -31,9 +31,8 @@ const DeploymentsView = lazy(async () => ({
 }));
 const TabNews = lazy(async () => ({ default: (await import('./panels/header/tab-news.tsx')).TabNews }));
 
-const TABS = [...VIEWS.map(({ id }) => id), DEPLOYMENTS].map((id) => ({ id, title: titleOf(id) }));
-/** Text and chat: the others need a worker. */
-const TABS_AT_SERVER = TABS.slice(0, 2);
+const TABS_AT_SERVER = VIEWS.filter(({ needsWorker }) => !needsWorker);
+const TABS = [...VIEWS, { id: DEPLOYMENTS, title: titleOf(DEPLOYMENTS) }];
 
 interface AppProps {
   readonly serve: TabserveClient;

@@ -5,6 +5,7 @@ import type { BackendInfo, ModelInfo } from '../../protocol/models.ts';
 import type { Optional } from '../../batching/base/records.ts';
 import type { BatchingPolicy } from '../../protocol/status.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
+import { checkedOptions, functionRefusal } from '../base/refusals.ts';
 import type { WorkerSource } from '../links/worker-host.ts';
 import { CheckProgress } from './check-progress.ts';
 import type { CheckedClient, CheckedOptions } from './checked-client.ts';
@@ -55,7 +56,11 @@ export interface CheckedTab {
 }
 
 /** Runs all lines of a check, one after the other. @throws As `TabserveClient.check`. */
-export async function checkMachine(tab: CheckedTab, options: CheckOptions): Promise<CheckReport> {
+export async function checkMachine(tab: CheckedTab, given: CheckOptions): Promise<CheckReport> {
+  const options = checkedOptions(given);
+  const { onRequest = () => {} } = options;
+  const refusal = functionRefusal('onRequest', onRequest);
+  if (refusal) throw refusal;
   const { serve } = tab;
   const { backend, model } = await serve.ready();
   const progress = new CheckProgress(model, options.onProgress);
@@ -63,7 +68,7 @@ export async function checkMachine(tab: CheckedTab, options: CheckOptions): Prom
   if (backend.name === 'server') return progress.end('A server runs the model.');
   const override = await serve.overridePolicy(POLICY);
   const signal = AbortSignal.any([override.signal, ...(options.signal ? [options.signal] : [])]);
-  const runner = { serve, signal, onRequest: options.onRequest ?? (() => {}) };
+  const runner = { serve, signal, onRequest };
   try {
     await new MachineCheck({ tab, runner, progress, backend, model }).run();
   } catch (error) {

@@ -4,7 +4,7 @@ import { EMBEDDER } from '../../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import type { CreateJobOptions } from './types.ts';
 
-const isText = validator('a text', (value, refuse): string => {
+export const isText = validator('a text', (value, refuse): string => {
   if (typeof value === 'string') return value;
   throw refuse(value);
 });

@@ -1,7 +1,7 @@
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
 import type { Ask } from '../links/calls.ts';
-import { checkListener } from '../listeners.ts';
+import { checkListener } from '../base/listeners.ts';
 import type { StoredJobs } from './stored-jobs.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
 
@@ -47,6 +47,11 @@ export class JobsOnDemand implements Jobs {
   /** Another worker serves. */
   refresh(): void {
     this.#whenLoaded((loaded) => loaded.refresh());
+  }
+
+  /** No worker answers, for this reason. */
+  end(reason: Error): void {
+    this.#whenLoaded((loaded) => loaded.end(reason));
   }
 
   #whenLoaded(tell: (jobs: StoredJobs) => void): void {

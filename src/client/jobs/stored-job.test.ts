@@ -60,7 +60,7 @@ it('refuses what is no option and no listener by name, and one listener’s erro
   ).toThrow('Expected `options` to be an object');
   const uncaught = vi.fn<(run: () => void) => void>();
   vi.stubGlobal('queueMicrotask', uncaught);
-  onTestFinished(() => vi.unstubAllGlobals());
+  onTestFinished(() => void vi.unstubAllGlobals());
   const states: unknown[] = [];
   job.subscribe(() => {
     throw new Error('mine');
@@ -70,4 +70,16 @@ it('refuses what is no option and no listener by name, and one listener’s erro
   expect(states).toEqual(['running', 'paused']);
   expect(uncaught).toHaveBeenCalledTimes(2);
   expect(() => uncaught.mock.calls[0]?.[0]()).toThrow('mine');
+});
+
+it('whoever waits for a job hears why no worker answers, and waits again once one does', async () => {
+  const job = new StoredJob(RUNNING, () => Promise.reject(new Error('asked')));
+  const waiting = job.done();
+  job.end(new Error('closed'));
+  await expect(waiting).rejects.toThrow('closed');
+  await expect(job.done()).rejects.toThrow('closed');
+  job.end(undefined);
+  const again = job.done();
+  job.apply({ ...RUNNING, state: 'finished' });
+  expect((await again).state).toBe('finished');
 });

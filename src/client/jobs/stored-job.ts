@@ -1,19 +1,24 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { integerIn, oneOf } from '../../batching/base/validate.ts';
+import { integerIn, oneOf, parseOptions } from '../../batching/base/validate.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
 import type { Ask } from '../links/calls.ts';
-import { checkedOptions } from '../links/refusals.ts';
-import { Listeners, tellOne, type Listener } from '../listeners.ts';
+import { checkedOptions } from '../base/refusals.ts';
+import { Listeners, tellOne, type Listener } from '../base/listeners.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
+import { isText } from './check-job.ts';
 import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
 import { jobNotFound } from '../../protocol/errors/job-messages.ts';
 
-const checkFrom = /* @__PURE__ */ integerIn({ from: 0 });
 const checkSeed = /* @__PURE__ */ integerIn({ from: 0, to: 2 ** 32 - 1 });
 const checkFormat = /* @__PURE__ */ oneOf('csv', 'jsonl');
-const checkLimit = /* @__PURE__ */ integerIn({ from: 1, to: MAX_ROWS_PER_CALL });
+const ROWS = {
+  from: /* @__PURE__ */ integerIn({ from: 0 }),
+  limit: /* @__PURE__ */ integerIn({ from: 1, to: MAX_ROWS_PER_CALL }),
+  only: /* @__PURE__ */ oneOf('finished', 'failed'),
+  search: isText,
+};
 
 /** No row runs any more. */
 const END_STATES: ReadonlySet<JobState> = new Set(['finished', 'cancelled', 'failed']);
@@ -25,6 +30,9 @@ export class StoredJob implements Job {
   readonly #listeners = new Listeners<JobInfo | undefined>();
   #info: JobInfo;
   #isDeleted = false;
+  /** Why no worker answers, and who is to be told so. */
+  #end: Error | undefined;
+  readonly #waiting = new Set<(reason: Error) => void>();
 
   constructor(info: JobInfo, ask: Ask) {
     this.id = info.id;
@@ -41,6 +49,12 @@ export class StoredJob implements Job {
     if (info) this.#info = info;
     else this.#isDeleted = true;
     this.#listeners.tell(info);
+  }
+
+  /** No worker answers, for this reason; undefined once there is one again. */
+  end(reason: Error | undefined): void {
+    this.#end = reason;
+    if (reason) for (const reject of this.#waiting) reject(reason);
   }
 
   subscribe(listener: Listener<JobInfo | undefined>): () => void {
@@ -68,9 +82,7 @@ export class StoredJob implements Job {
   }
 
   async rows(options: ReadRowsOptions = {}): Promise<RowsPage> {
-    const { from = 0, limit = 100, only, search } = checkedOptions(options);
-    checkFrom('from', from);
-    checkLimit('limit', limit);
+    const { from = 0, limit = 100, only, search } = parseOptions<ReadRowsOptions>('options', ROWS, options);
     const filter = { ...(only && { only }), ...(search !== undefined && { search }) };
     const { rows, next } = await this.#ask({ type: 'read-job', jobId: this.id, from, limit, ...filter });
     return { rows: rows.map((row) => ({ ...row, input: inputOf(row.json) })), next };
@@ -104,7 +116,7 @@ export class StoredJob implements Job {
   }
 
   async rename(name: string): Promise<void> {
-    await this.#ask({ type: 'rename-job', jobId: this.id, jobName: name });
+    await this.#ask({ type: 'rename-job', jobId: this.id, jobName: isText('name', name) });
   }
 
   delete(): Promise<void> {
@@ -144,14 +156,23 @@ export class StoredJob implements Job {
     await this.#ask({ type: 'steer-job', jobId: this.id, action });
   }
 
-  /** Resolves once the worker has reported another state than this one. @throws JobNotFoundError once it is deleted. */
+  /**
+   * Resolves once the worker has reported another state than this one.
+   *
+   * @throws JobNotFoundError once it is deleted; ClosedError or the reason why no worker answers.
+   */
   #changeSince(known: JobInfo): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const unsubscribe = this.subscribe((info) => {
       if (!info) reject(jobNotFound(this.id));
       else if (info !== known) resolve();
     });
-    return promise.finally(unsubscribe);
+    this.#waiting.add(reject);
+    this.end(this.#end);
+    return promise.finally(() => {
+      unsubscribe();
+      this.#waiting.delete(reject);
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JobInfo } from '../../protocol/jobs.ts';
 import type { TabserveStatus } from '../../protocol/status.ts';
 import type { Ask } from '../links/calls.ts';
-import { Listeners } from '../listeners.ts';
+import { Listeners } from '../base/listeners.ts';
 import { StoredJob } from './stored-job.ts';
 import type { CreateJobOptions, Job, Jobs } from './types.ts';
 import { jobNotFound } from '../../protocol/errors/job-messages.ts';
@@ -51,7 +51,13 @@ export class StoredJobs implements Jobs {
 
   /** Another worker serves. Changes that the last one has made may not have come. */
   refresh(): void {
+    this.end(undefined);
     void this.#fetch().catch(() => {});
+  }
+
+  /** No worker answers, for this reason: nobody is to wait for a change. Undefined once there is one again. */
+  end(reason: Error | undefined): void {
+    for (const job of this.#jobs.values()) job.end(reason);
   }
 
   get #latestFirst(): readonly Job[] {

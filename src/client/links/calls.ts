@@ -6,7 +6,7 @@ import { LoadAbandonedError } from '../../protocol/errors/tabs.ts';
 import { modelNameOf } from '../../protocol/models.ts';
 import type { Outgoing } from './link.ts';
 import { checkLevels } from '../../platform/check-levels.ts';
-import { nameRefusal } from './refusals.ts';
+import { nameRefusal } from '../base/refusals.ts';
 
 /** The message of a call, without the ID that pairs it with its answer. */
 type CallRequest<Message = Outgoing> = Message extends { readonly callId: number }

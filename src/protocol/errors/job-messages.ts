@@ -1,4 +1,5 @@
 import { shown } from '../../batching/base/errors.ts';
+import { StorageQuotaError } from './hub.ts';
 import {
   JobColumnError,
   JobEndsWorkersError,
@@ -77,6 +78,13 @@ export function jobFilesLost(): JobFilesLostError {
 export function jobStoreFailed(cause: unknown): JobStoreError {
   return new JobStoreError(
     `Couldn't use the browser's storage for jobs (${String(cause)}). Close other windows of this page, also one whose process is stopped, leave private browsing, or use another browser.`,
+    { cause },
+  );
+}
+
+export function storageFullForJob(cause: unknown): StorageQuotaError {
+  return new StorageQuotaError(
+    'The browser has no storage left for this site. Delete stored jobs or models, or free space on the disk; a job that runs then goes on by itself.',
     { cause },
   );
 }

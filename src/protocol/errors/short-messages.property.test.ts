@@ -4,7 +4,7 @@ import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { OPTION_NAMES } from '../../batching/options/generation-options.ts';
 import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
-import { nameRefusal } from '../../client/links/refusals.ts';
+import { nameRefusal } from '../../client/base/refusals.ts';
 import { readModel } from '../../worker/models/families/families.ts';
 import { TINY_CONFIG } from '../../worker/testing/tiny-checkpoint.ts';
 import { HUB_CONFIGS } from '../../worker/testing/hub-configs.ts';

@@ -18,6 +18,8 @@ interface View {
   readonly param?: string;
   /** Left out for the first screen, which is in the page's first script. */
   readonly load?: Load;
+  /** Whether a server that answers in place of the worker has none of it. */
+  readonly needsWorker?: true;
 }
 
 /** Of the last tab, which has all other deployments. */
@@ -36,6 +38,7 @@ export const VIEWS: readonly View[] = [
     id: EMBEDDER,
     title: 'Embed',
     param: 'embed',
+    needsWorker: true,
     load: async () => ({ default: (await import('./embed/embed-view.tsx')).EmbedView }),
   },
   {

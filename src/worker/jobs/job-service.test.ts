@@ -8,9 +8,10 @@ import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
 import type { Dtype, EncoderInfo, ServedModel } from '../../protocol/models.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
-import { MemoryFile, MemoryFolder } from '../models/store/test-support.ts';
+import { MemoryFolder, OpfsFile } from '../models/store/test-support.ts';
 import { createModelInfo, createWorkerStatus } from '../test-support.ts';
-import { JobService, type JobCall } from './job-service.ts';
+import type { JobCall } from '../../jobs/service/job-calls.ts';
+import { openJobs } from './open-jobs.ts';
 import type { RowRequest } from '../../jobs/read-request.ts';
 import { storageFull } from '../models/store/store-errors.ts';
 
@@ -49,7 +50,7 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
     /** Tokens whose texts were asked for. */
     namedIds: [] as number[],
   };
-  const service = await JobService.open('tabserve', {
+  const service = await openJobs('tabserve', {
     status: () => worker.status,
     publish: (jobs, deletedIds) => {
       for (const info of jobs) worker.infos.set(info.id, info);
@@ -218,7 +219,7 @@ describe('a job', () => {
 
   it('asks the disk once for many rows, and a crash before only runs them again', async () => {
     const numCalls = (['read', 'write'] as const).map(
-      (name) => vi.spyOn(MemoryFile.prototype, name).mock.calls,
+      (name) => vi.spyOn(OpfsFile.prototype, name).mock.calls,
     );
     const root = new MemoryFolder();
     const opened = await openWorker(root, { numRows: 8 });
@@ -462,7 +463,7 @@ describe('a job', () => {
   it('pauses while the disk is full, and loses no row', async () => {
     const opened = await openWorker(new MemoryFolder());
     await createJob(opened, words('a', 'b', 'c'));
-    const full = vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
+    const full = vi.spyOn(OpfsFile.prototype, 'write').mockImplementation(() => {
       throw storageFull('full');
     });
     opened.answer(1);
@@ -594,7 +595,7 @@ describe('a job', () => {
     const opened = await openWorker(root);
     await createJob(opened, words('a', 'b', 'c'));
     await root.removeEntry('tabserve');
-    const closed = vi.spyOn(MemoryFile.prototype, 'write').mockImplementation(() => {
+    const closed = vi.spyOn(OpfsFile.prototype, 'write').mockImplementation(() => {
       throw storageFull('gone');
     });
     await opened.call<'list-jobs'>({ type: 'list-jobs', callId: 9 });

@@ -1,4 +1,7 @@
 import { numRowsFor } from '../../jobs/row-rules.ts';
+import type { JobCall } from '../../jobs/service/job-calls.ts';
+import type { JobServer } from '../../jobs/service/job-runner.ts';
+import type { JobService } from '../../jobs/service/job-service.ts';
 import type { CallAnswer } from '../../protocol/call-answers.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import { asClientId, type ClientId } from '../../protocol/ids.ts';
@@ -6,17 +9,11 @@ import { namesOf } from '../../protocol/names.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { BatchingPolicy, WorkerStatus } from '../../protocol/status.ts';
 import { importPart } from '../base/import-part.ts';
-import type { JobServer } from '../jobs/job-runner.ts';
-import type { JobCall, JobService } from '../jobs/job-service.ts';
 import type { RequestRouter } from './request-router.ts';
 import type { TabMessages } from './tab-messages.ts';
 
 /** The client whose requests are rows of jobs. */
 const JOBS = asClientId('jobs');
-
-export function isJobCall(message: CallMessage): message is CallMessage<JobCall> {
-  return message.type.includes('job');
-}
 
 interface JobsPartOptions {
   /** The app's name. */
@@ -63,8 +60,8 @@ export class JobsPart {
 
   async #open(): Promise<JobService> {
     const { app, router, tabs, status, policy, tokenTexts } = this.#options;
-    const { JobService: Service } = await importPart(() => import('../jobs/job-service.ts'));
-    this.#service = await Service.open(namesOf(app).storageFolder, {
+    const { openJobs } = await importPart(() => import('../jobs/open-jobs.ts'));
+    this.#service = await openJobs(namesOf(app).storageFolder, {
       status,
       publish: (jobs, deletedIds) => tabs.toAll({ type: 'jobs', jobs, deletedIds }),
       server: {

@@ -26,7 +26,7 @@ import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from './prompt-generator.ts';
 import { checkLength, checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
-import { canContinue, toServedModel } from './served-model.ts';
+import { canContinue, toServedModel } from '../../protocol/served-model.ts';
 import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 

@@ -22,7 +22,7 @@ export async function buildForBrowsers(): Promise<void> {
     const entries = ENTRIES.filter(({ source }) => roomOf(source) === room);
     await buildEntries(room, Object.fromEntries(entries.map(({ script, source }) => [script, source])));
   }
-  await buildEntries(LINK, { [LINK]: LINK_SOURCE });
+  for (const [script, source] of Object.entries(BESIDE)) await buildEntries(script, { [script]: source });
   await copyRuntime();
 }
 
@@ -32,7 +32,7 @@ async function buildEntries(room: string, entries: Readonly<Record<string, strin
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [...(room === LINK ? [] : [linkBeside()]), runtimeBeside(), modelBeside(), leaveAddresses()],
+    plugins: [besideOf(room), runtimeBeside(), modelBeside(), leaveAddresses()],
     resolve: { alias: RUNTIME_ALIAS },
     build: {
       target: 'es2024',
@@ -60,19 +60,26 @@ function roomOf(source: string): string | undefined {
   return room === 'react' ? 'client' : room;
 }
 
-const LINK = 'client-server-link';
-const LINK_SOURCE = 'src/client/links/server/server-link.ts';
+/** Scripts that are imported on demand and import nothing at their start, with their sources. */
+const BESIDE = {
+  'client-server-link': 'src/client/links/server/server-link.ts',
+  'client-server-jobs': 'src/client/links/server/server-jobs.ts',
+};
 
 /**
- * Leaves what asks a server in a script that imports nothing. A bundler puts what two scripts share into the app's first module, and
+ * Leaves what asks a server in scripts that import nothing. A bundler puts what two scripts share into the app's first module, and
  * where that one awaits an answer, the code that is to bring it would wait for it.
  */
-function linkBeside(): Plugin {
+function besideOf(room: string): Plugin {
   return {
-    name: 'link-beside',
+    name: 'beside',
     enforce: 'pre',
-    resolveId: (id) =>
-      id.endsWith('/server/server-link.ts') ? { id: `./${LINK}.js`, external: 'relative' } : undefined,
+    resolveId: (id) => {
+      const script = Object.entries(BESIDE).find(([, source]) => id.endsWith(basename(source)))?.[0];
+      return script === undefined || script === room
+        ? undefined
+        : { id: `./${script}.js`, external: 'relative' };
+    },
   };
 }
 

@@ -24,10 +24,6 @@ const LOG = [
   'Who calls it, and how much it does, is known to',
   `look at its own log and its /metrics, ${IN_TAB}`,
 ] as const;
-const JOBS = [
-  'Jobs are not kept by',
-  `send the rows to /v1/batches of a server that has it, ${IN_TAB}`,
-] as const;
 
 const tokens = v.object({
   tokens: v.array(count),
@@ -45,7 +41,7 @@ export function isTokenCall(call: Call): call is Extract<Call, { type: TokenCall
 export function refusalOf({ type }: Call, url: string): Error {
   const isKnob = type === 'configure' || type.endsWith('override');
   const isLog = type === 'read-log';
-  const [what, remedy] = isKnob ? KNOBS : isLog ? LOG : type.includes('job') ? JOBS : MODELS;
+  const [what, remedy] = isKnob ? KNOBS : isLog ? LOG : MODELS;
   return notAtServer(url, what, remedy);
 }
 

@@ -21,6 +21,9 @@ import { PROTOCOL_VERSION, type Unsigned } from '../../../protocol/wire.ts';
 import { fromWireError, toWireError } from '../../../protocol/wire-errors.ts';
 import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
 import type { Link, LinkListener, Outgoing } from '../link.ts';
+import { isJobCall } from '../../../jobs/service/job-calls.ts';
+import { ROWS_AT_SERVER } from '../../../jobs/row-rules.ts';
+import type { ServerJobs } from './server-jobs.ts';
 import { embed, rerank } from './encoder-requests.ts';
 import { Gate } from './gate.ts';
 import { answerTokenCall, isTokenCall, refusalOf } from './server-calls.ts';
@@ -76,6 +79,8 @@ export class ServerLink implements Link {
   #early: Turn[] = [];
   #status: WorkerStatus;
   #texts: TextRequests | undefined;
+  #openingJobs: Promise<ServerJobs> | undefined;
+  #jobs: ServerJobs | undefined;
   #cancelAttempt: (() => void) | undefined;
 
   constructor(options: ServerLinkOptions, listener: LinkListener) {
@@ -118,6 +123,7 @@ export class ServerLink implements Link {
   close(): void {
     this.#closing.abort();
     this.#cancelAttempt?.();
+    this.#jobs?.close();
     for (const requestId of this.#running.keys())
       this.#end(requestId, RequestCancelledError.because(undefined));
   }
@@ -158,6 +164,7 @@ export class ServerLink implements Link {
   #setStatus(status: WorkerStatus): void {
     this.#status = status;
     this.#say({ type: 'status', status });
+    this.#jobs?.schedule();
   }
 
   #submit(turn: Turn): void {
@@ -244,13 +251,18 @@ export class ServerLink implements Link {
       this.#running.get(requestId)?.cancelTimer?.();
       this.#running.delete(requestId);
     }
+    this.#jobs?.receive(updates);
     this.#say({ type: 'updates', updates });
   }
 
   async #answer(message: Call): Promise<void> {
     const { callId } = message;
     try {
-      this.#say({ type: 'call-answered', callId, result: await this.#resultOf(message) });
+      this.#say(
+        isJobCall(message)
+          ? await (await this.#openJobs()).answer(message)
+          : { type: 'call-answered', callId, result: await this.#resultOf(message) },
+      );
     } catch (error) {
       this.#say({ type: 'call-refused', callId, error: toWireError(error) });
     }
@@ -263,6 +275,29 @@ export class ServerLink implements Link {
     if (!isTokenCall(call)) throw refusalOf(call, this.#http.shownUrl);
     await this.#asked.promise;
     return answerTokenCall(call, this.#http, this.#serving.model);
+  }
+
+  /** The jobs of this client. Their code is imported at the first call. */
+  #openJobs(): Promise<ServerJobs> {
+    this.#openingJobs ??= this.#importJobs();
+    this.#openingJobs.catch(() => (this.#openingJobs = undefined));
+    return this.#openingJobs;
+  }
+
+  async #importJobs(): Promise<ServerJobs> {
+    const { ServerJobs: Opened } = await import('./server-jobs.ts');
+    this.#jobs = await Opened.open({
+      status: () => this.#status,
+      publish: (jobs, deletedIds) => this.#say({ type: 'jobs', jobs, deletedIds }),
+      server: {
+        numRowsFor: () => ROWS_AT_SERVER,
+        submit: (requestId, { deployment, input, options }) =>
+          this.#submit({ deployment, requests: [{ requestId, input, options, elapsedMs: 0 }] }),
+        cancel: (requestId) => this.#end(requestId, RequestCancelledError.because(undefined)),
+        tokenTexts: () => Promise.resolve([]),
+      },
+    });
+    return this.#jobs;
   }
 }
 

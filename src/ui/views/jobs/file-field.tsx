@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatBytes, formatCount } from '../../parts/format.ts';
+import { useIsServer } from '../../state/serve-context.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
 import type { JobFormView } from './job-form.ts';
 import { createSampleFile } from './sample-file.ts';
@@ -12,6 +13,7 @@ const TYPES = '.csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson';
 /** @param onChosen Called with each file, also one that is then refused. */
 export function FileField({ onChosen }: { readonly onChosen: () => void }) {
   const form = useJobForm();
+  const isServer = useIsServer();
   const file = useFormView((view) => view.file);
   const rows = useFormView(describeRows);
   const error = useFormView((view) => view.fileError ?? view.rowError);
@@ -46,7 +48,7 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
             </span>
           </>
         ) : (
-          'Drop a file here: CSV, TSV, JSON, JSONL, or a batch file of OpenAI. It stays on this device.'
+          `Drop a file here: CSV, TSV, JSON, JSONL, or a batch file of OpenAI. ${isServer ? 'Its rows are sent to the server.' : 'It stays on this device.'}`
         )}
       </p>
       <div role="alert">{error && <ErrorLine error={error} />}</div>

@@ -1,5 +1,6 @@
 import { Button } from '../../parts/button.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { useIsServer } from '../../state/serve-context.ts';
 import { describeJob } from './describe-job.ts';
 import type { JobView } from './use-jobs.ts';
 
@@ -14,9 +15,10 @@ interface JobListProps {
 
 /** The jobs of all tabs, the latest first. */
 export function JobList({ jobs, shownId, onShow }: JobListProps) {
+  const place = useIsServer() ? 'in this tab, until it is closed or reloaded' : 'on this device';
   return (
     <Panel title="Jobs" className="job-list">
-      {jobs.length === 0 && <p className="note">No job yet. Its rows and answers are kept on this device.</p>}
+      {jobs.length === 0 && <p className="note">No job yet. Its rows and answers are kept {place}.</p>}
       <ul className="stack">
         {jobs.map(({ info, isNext }) => {
           const { id, name, counts, createdAt } = info;

@@ -13,7 +13,7 @@ import { reachOfLink } from '../../parts/reach-of-link.ts';
 import { useCopy } from '../../parts/use-copy.ts';
 import { ShapeField } from '../../panels/shapes/shape-field.tsx';
 import { readPermalink } from '../../state/permalink.ts';
-import { useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import { FileField } from './file-field.tsx';
 import { useFormView, useJobForm } from './job-form-context.ts';
 import { JOB_DEFAULTS, JOB_FIELDS } from './job-options.ts';
@@ -34,6 +34,7 @@ export function NewJobPanel({ onChosen, onCreated }: NewJobPanelProps) {
   const form = useJobForm();
   const isBatch = useFormView(({ file }) => file?.isBatch ?? false);
   const task = useFormView((view) => view.task);
+  const isServer = useIsServer();
   return (
     <section className="new-job stack" aria-labelledby="new-job-title">
       <h2 id="new-job-title">New job</h2>
@@ -42,13 +43,15 @@ export function NewJobPanel({ onChosen, onCreated }: NewJobPanelProps) {
         <p className="note">Each line is a request with its own prompt and options.</p>
       ) : (
         <>
-          <Segments
-            legend="What to do with each row"
-            name="job-task"
-            value={task}
-            choices={TASKS}
-            onChange={(next) => form.change({ task: next })}
-          />
+          {!isServer && (
+            <Segments
+              legend="What to do with each row"
+              name="job-task"
+              value={task}
+              choices={TASKS}
+              onChange={(next) => form.change({ task: next })}
+            />
+          )}
           {task === 'generate' && <ReadyTemplates />}
           <TemplateField />
           {task === 'generate' ? <GenerationFields /> : <EmbedNote />}

@@ -6,7 +6,7 @@ import { bytesIn, joinRanges, type ByteRange } from '../formats/byte-ranges.ts';
 import { download } from './download.ts';
 import { HubClient } from './hub-client.ts';
 import { PartFile } from '../store/part-file.ts';
-import { MemoryFile } from '../store/test-support.ts';
+import { OpfsFile } from '../store/test-support.ts';
 import { errorWith } from '../../testing/error-with.ts';
 
 const SIZE = 3_000_000;
@@ -32,7 +32,7 @@ type Answer =
 /** A hub that answers as listed, then well; and a part file for what it serves. */
 function createDownload(
   answers: readonly Answer[] = [],
-  files = [new MemoryFile(), new MemoryFile()],
+  files = [new OpfsFile(), new OpfsFile()],
   clock = hurried,
 ) {
   const script = [...answers];
@@ -49,7 +49,7 @@ function createDownload(
   const abort = new AbortController();
   const { signal } = abort;
   const client = new HubClient({ hub: 'https://hub', id: 'a/b', clock, random: () => 0, signal });
-  const [data = new MemoryFile(), journal = new MemoryFile()] = files;
+  const [data = new OpfsFile(), journal = new OpfsFile()] = files;
   const part = new PartFile(data, journal, SIZE);
   const received = vi.fn<(numBytes: number) => void>();
   return {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { PartFile } from './part-file.ts';
-import { MemoryFile } from './test-support.ts';
+import { OpfsFile } from './test-support.ts';
 
 const SIZE = 100;
 const WHOLE = [{ begin: 0, end: SIZE }];
 
 function createFiles() {
-  const data = new MemoryFile();
-  const journal = new MemoryFile();
+  const data = new OpfsFile();
+  const journal = new OpfsFile();
   return { data, journal, open: () => new PartFile(data, journal, SIZE) };
 }
 

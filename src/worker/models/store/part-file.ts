@@ -1,5 +1,5 @@
 import { joinRanges, missingRanges, type ByteRange } from '../formats/byte-ranges.ts';
-import type { SyncFile } from './opfs.ts';
+import type { SyncFile } from '../../../platform/sync-file.ts';
 
 /** Two numbers as float64: exact for every size that a file can have. */
 const RECORD_BYTES = 16;

@@ -18,13 +18,6 @@ export function storageFull(cause: unknown): StorageQuotaError {
   );
 }
 
-export function storageFullForJob(cause: unknown): StorageQuotaError {
-  return new StorageQuotaError(
-    'The browser has no storage left for this site. Delete stored jobs or models, or free space on the disk; a job that runs then goes on by itself.',
-    { cause },
-  );
-}
-
 export function storeUnusable(cause: unknown): ModelStoreError {
   return new ModelStoreError(
     `Couldn't use the browser's storage for models (${String(cause)}), so only the embedded model runs. Close other windows of this page, leave private browsing, or use another browser.`,

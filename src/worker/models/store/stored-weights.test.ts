@@ -3,7 +3,7 @@ import { layOut, sectionsOf } from '../checkpoint/packed-weights.ts';
 import { writeRows } from '../checkpoint/weight-source.ts';
 import { createSectionDigests } from './stored-digest.ts';
 import { StoredWeights } from './stored-weights.ts';
-import { MemoryFile } from './test-support.ts';
+import { OpfsFile } from './test-support.ts';
 
 const LAYOUT = layOut(
   [
@@ -16,8 +16,11 @@ const LAYOUT = layOut(
 
 /** A stored file of which byte i is i, modulo 251. */
 async function createStored() {
-  const file = new MemoryFile();
-  file.bytes = Uint8Array.from({ length: LAYOUT.size }, (_, i) => i % 251);
+  const file = new OpfsFile();
+  file.write(
+    Uint8Array.from({ length: LAYOUT.size }, (_, i) => i % 251),
+    { at: 0 },
+  );
   const digests = await createSectionDigests(sectionsOf(LAYOUT));
   for (const { offset, length } of sectionsOf(LAYOUT))
     digests.add(file.bytes.slice(offset, offset + length), offset);
@@ -48,7 +51,7 @@ describe('stored weights', () => {
     const { file, onDamage, weights: stored } = await createStored();
     const [values, , , norm] = sectionsOf(LAYOUT);
     const at = (values?.length ?? 0) - 1;
-    file.bytes[at] = (file.bytes[at] ?? 0) ^ 1;
+    file.write(Uint8Array.of((file.bytes[at] ?? 0) ^ 1), { at });
     file.truncate(LAYOUT.size - 1);
     const weights = await stored.bytes();
     const [, scales] = sectionsOf(LAYOUT);
@@ -78,8 +81,11 @@ describe('stored weights', () => {
 
   it('of more rows than are read together come in order, into the same memory', async () => {
     const layout = layOut([{ name: 'w', role: 'linear', shape: [5000, 64] }], 'q8', 'float32');
-    const file = new MemoryFile();
-    file.bytes = Uint8Array.from({ length: layout.size }, (_, i) => (i * i) % 251);
+    const file = new OpfsFile();
+    file.write(
+      Uint8Array.from({ length: layout.size }, (_, i) => (i * i) % 251),
+      { at: 0 },
+    );
     const digests = await createSectionDigests(sectionsOf(layout));
     for (const { offset, length } of sectionsOf(layout))
       digests.add(file.bytes.slice(offset, offset + length), offset);

@@ -2,7 +2,7 @@ import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { lazyBytes } from '../checkpoint/packed-source.ts';
 import { sectionsOf, type PackedLayout, type PackedSection } from '../checkpoint/packed-weights.ts';
 import { packedRowsOf, type TakeRows, type WeightSource } from '../checkpoint/weight-source.ts';
-import type { SyncFile } from './opfs.ts';
+import type { SyncFile } from '../../../platform/sync-file.ts';
 import { createStoredHasher } from './stored-digest.ts';
 
 /** Bytes that are read together, so that they are still in the CPU's cache when they are hashed and copied. */

@@ -1,38 +1,22 @@
-import type { SyncFile } from './opfs.ts';
+import { MemoryFile } from '../../../platform/memory-file.ts';
+import type { SyncFile } from '../../../platform/sync-file.ts';
 
 /** A file of OPFS, in memory. */
-export class MemoryFile implements SyncFile {
-  bytes = new Uint8Array();
-  isOpen = true;
+export class OpfsFile extends MemoryFile {
+  isOpen = false;
 
-  getSize(): number {
-    return this.bytes.byteLength;
+  get bytes(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.getSize());
+    super.read(bytes, { at: 0 });
+    return bytes;
   }
 
-  read(target: Uint8Array<ArrayBuffer>, { at }: { readonly at: number }): number {
-    const source = this.bytes.subarray(at, at + target.byteLength);
-    target.set(source);
-    return source.byteLength;
+  /** Not counted as a read or a write of the code under test. */
+  copyFrom({ bytes }: OpfsFile): void {
+    super.write(bytes, { at: 0 });
   }
 
-  write(source: Uint8Array, { at }: { readonly at: number }): number {
-    const end = at + source.byteLength;
-    if (end > this.bytes.byteLength) this.truncate(end);
-    this.bytes.set(source, at);
-    return source.byteLength;
-  }
-
-  truncate(size: number): void {
-    const bytes = new Uint8Array(size);
-    bytes.set(this.bytes.subarray(0, size));
-    this.bytes = bytes;
-  }
-
-  flush(): void {
-    // It is in memory.
-  }
-
-  close(): void {
+  override close(): void {
     this.isOpen = false;
   }
 }
@@ -101,16 +85,15 @@ export class MemoryFolder {
 class MemoryFileHandle {
   readonly kind = 'file';
   readonly name: string;
-  readonly #file = new MemoryFile();
+  readonly #file = new OpfsFile();
 
   constructor(name: string) {
     this.name = name;
-    this.#file.isOpen = false;
   }
 
   clone(): MemoryFileHandle {
     const copy = new MemoryFileHandle(this.name);
-    copy.#file.bytes = this.#file.bytes.slice();
+    copy.#file.copyFrom(this.#file);
     return copy;
   }
 

@@ -14,14 +14,13 @@ import {
 import { readCells, textOfCell } from '../../protocol/job-cells.ts';
 import { rung } from '../../protocol/ladder.ts';
 import { precision } from '../../protocol/models.ts';
-import { seedOfRow } from '../../jobs/row-rules.ts';
-import type { RowOutcome } from '../../jobs/row-runner.ts';
+import { seedOfRow } from '../row-rules.ts';
+import type { RowOutcome } from '../row-runner.ts';
 import { count, type Wire } from '../../protocol/wire.ts';
 import type { IndexedLog, LogReader } from './indexed-log.ts';
-import type { ComparedModel } from '../text-generation/served-model.ts';
+import type { ComparedModel } from '../../protocol/served-model.ts';
 import { modelObstacle, type JobModel } from './job-model.ts';
-import { storageFullForJob } from '../models/store/store-errors.ts';
-import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
+import { jobStoreFailed, storageFullForJob } from '../../protocol/errors/job-messages.ts';
 
 const event = v.variant('type', [
   /** `begin`: a worker prepares its first rows; `begun`: it did. */

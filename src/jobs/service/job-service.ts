@@ -1,5 +1,4 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import type { CallName } from '../../protocol/call-answers.ts';
 import type { CallHandlers } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
@@ -9,16 +8,14 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
+import type { JobCall } from './job-calls.ts';
 import { JobRunner, type JobServer } from './job-runner.ts';
-import { JobStore, type Draft } from './job-store.ts';
-import type { ComparedModel } from '../text-generation/served-model.ts';
+import type { Draft, JobStore } from './job-store.ts';
+import type { ComparedModel } from '../../protocol/served-model.ts';
 import { modelObstacle } from './job-model.ts';
 import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
 import { jobNotFound, jobStoreFailed, jobTemplateTooLong } from '../../protocol/errors/job-messages.ts';
-
-/** The calls that a client makes about jobs. */
-export type JobCall = Extract<CallName, `${string}job${string}`>;
 
 export interface JobServiceHost {
   readonly server: JobServer;
@@ -38,6 +35,7 @@ export class JobService {
   /** Jobs that wait until the time for another try has come. */
   readonly #blocks = new Map<string, WireError>();
   #runner: JobRunner | undefined;
+  #isClosed = false;
   readonly #changedIds = new Set<string>();
   readonly #deletedIds = new Set<string>();
 
@@ -47,8 +45,7 @@ export class JobService {
   }
 
   /** Finds the jobs that an earlier worker has left. `schedule` goes on with them. @throws JobStoreError. */
-  static async open(root: string, host: JobServiceHost): Promise<JobService> {
-    const store = new JobStore(root);
+  static async open(store: JobStore, host: JobServiceHost): Promise<JobService> {
     const service = new JobService(host, store);
     for (const each of await store.read()) {
       if (each instanceof StoredJob) service.#jobs.set(each.definition.id, each);
@@ -59,6 +56,7 @@ export class JobService {
 
   /** Starts the first job that can run. Call it after each change of the status. */
   schedule(): void {
+    if (this.#isClosed) return;
     const next = this.#byAge.find((job) => job.isActive && this.#obstacleOf(job) === undefined);
     if (this.#runner?.job !== next) {
       const stopped = this.#runner;
@@ -67,6 +65,13 @@ export class JobService {
       for (const job of this.#jobs.values()) if (job.isActive || job === stopped?.job) this.#change(job);
     }
     this.#runner?.run();
+  }
+
+  /** Runs no row from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#runner?.stop();
+    this.#runner = undefined;
   }
 
   receive(updates: readonly RequestUpdate[]): void {

@@ -12,8 +12,9 @@ import {
   removeEntry,
   writeJsonFile,
 } from '../models/store/opfs.ts';
-import { IndexedLog } from './indexed-log.ts';
-import { StoredJob, type JobLogs } from './stored-job.ts';
+import { IndexedLog } from '../../jobs/service/indexed-log.ts';
+import type { Draft, JobStore } from '../../jobs/service/job-store.ts';
+import { StoredJob, type JobLogs } from '../../jobs/service/stored-job.ts';
 import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
 
 // Below the app's folder: jobs/<id>/ with
@@ -34,13 +35,8 @@ const OPENING_PAUSE_MS = 100;
 const note = v.object({ job: jobDefinition, jobName: v.string(), numRows: v.exactOptional(count) });
 type JobNote = Wire<typeof note>;
 
-/** A job whose rows are being stored. */
-export interface Draft extends JobNote {
-  readonly logs: JobLogs;
-}
-
-/** The jobs on this device. Errors are JobStoreError or StorageQuotaError. */
-export class JobStore {
+/** The jobs on this device. */
+export class OpfsJobStore implements JobStore {
   readonly #root: string;
 
   /** @param root Name of the app's folder. */
@@ -48,7 +44,7 @@ export class JobStore {
     this.#root = root;
   }
 
-  /** All jobs and drafts. Old drafts are removed. */
+  /** Old drafts are removed. */
   read(): Promise<readonly (StoredJob | Draft)[]> {
     return asJobStore(async () => {
       const jobs = await this.#openFolder();
@@ -57,7 +53,6 @@ export class JobStore {
     });
   }
 
-  /** The IDs of all jobs and drafts whose files are there. */
   ids(): Promise<ReadonlySet<string>> {
     return asJobStore(
       async () => new Set((await foldersIn(await this.#openFolder())).map(({ name }) => name)),
@@ -82,7 +77,6 @@ export class JobStore {
     });
   }
 
-  /** Its files have to be closed. */
   remove(id: string): Promise<void> {
     return asJobStore(async () => removeEntry(await this.#openFolder(), id));
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Rung } from '../../protocol/ladder.ts';
-import type { ServedModel } from '../../protocol/models.ts';
+import type { Rung } from './ladder.ts';
+import type { ServedModel } from './models.ts';
 import { canContinue } from './served-model.ts';
 
 const runsAs = (precision: ServedModel['precision'], rung: Rung, id = 'model'): ServedModel => ({

@@ -1,4 +1,4 @@
-import type { BackendInfo, ModelInfo, ServedModel } from '../../protocol/models.ts';
+import type { BackendInfo, ModelInfo, ServedModel } from './models.ts';
 
 export function toServedModel(
   { id, origin }: Pick<ModelInfo, 'id' | 'origin'>,

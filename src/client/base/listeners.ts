@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../batching/base/errors.ts';
+import { functionRefusal } from './refusals.ts';
 
 export type Listener<Value> = (value: Value) => void;
 
@@ -36,5 +36,6 @@ export function tellOne<Value>(listener: Listener<Value>, value: Value): void {
 
 /** @throws InvalidOptionError. */
 export function checkListener(listener: unknown): void {
-  if (typeof listener !== 'function') throw InvalidOptionError.of('listener', 'a function', listener);
+  const refusal = functionRefusal('listener', listener);
+  if (refusal) throw refusal;
 }

@@ -1,7 +1,7 @@
 import { jobModelChanged } from '../../protocol/errors/job-messages.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { canContinue, type ComparedModel } from '../text-generation/served-model.ts';
+import { canContinue, type ComparedModel } from '../../protocol/served-model.ts';
 
 /** The model that began a job. Before jobs kept more than its ID, it had no precision. */
 export interface JobModel extends Omit<ComparedModel, 'precision'> {

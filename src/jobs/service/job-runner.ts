@@ -1,15 +1,15 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import { mayComeLater } from '../../jobs/may-come-later.ts';
-import { rowReader, isGenerated, toResult } from '../../jobs/read-row.ts';
-import type { RowRequest } from '../../jobs/read-request.ts';
-import { RowRunner, type ReadRow, type RowServer } from '../../jobs/row-runner.ts';
+import { mayComeLater } from '../may-come-later.ts';
+import { rowReader, isGenerated, toResult } from '../read-row.ts';
+import type { RowRequest } from '../read-request.ts';
+import { RowRunner, type ReadRow, type RowServer } from '../row-runner.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';
 import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
 import { LearnedTexts } from '../../protocol/openai/learned-texts.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import type { ComparedModel } from '../text-generation/served-model.ts';
+import type { ComparedModel } from '../../protocol/served-model.ts';
 import { modelObstacle } from './job-model.ts';
 import type { StoredJob } from './stored-job.ts';
 

@@ -1,4 +1,4 @@
-import type { SyncFile } from '../models/store/opfs.ts';
+import type { SyncFile } from '../../platform/sync-file.ts';
 
 /** An entry of the index is three float64, which are exact for every size of a file. */
 const ENTRY_BYTES = 24;

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
-import { MemoryFile } from '../models/store/test-support.ts';
+import { MemoryFile } from '../../platform/memory-file.ts';
 import { IndexedLog, type LogEntry } from './indexed-log.ts';
-import { storageFull } from '../models/store/store-errors.ts';
+import { storageFullForJob } from '../../protocol/errors/job-messages.ts';
 import { runsOf } from '../../batching/testing/whole-run.ts';
 
 const NUM_RUNS = runsOf({ whole: 500, part: 150 });
@@ -78,7 +78,7 @@ it('is as it was after a write for which there is no room', () => {
   indexed.append([{ key: 0, text: '"first"' }]);
   const write = index.write.bind(index);
   index.write = () => {
-    throw storageFull('full');
+    throw storageFullForJob('full');
   };
   const group = [1, 0].map((key) => ({ key, text: '"second"' }));
   expect(() => indexed.append(group)).toThrow(StorageQuotaError);

@@ -2,8 +2,6 @@ import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { MAX_INPUTS, MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
-const CALLBACKS = ['onProgress', 'onRequest'];
-
 /** Refuses what no deployment is called, before it is sent. */
 export function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
   if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
@@ -32,13 +30,14 @@ export function checkedOptions<Options extends object>(
 export function optionsRefusal(options: unknown): InvalidOptionError | undefined {
   if (options === undefined || options === null) return undefined;
   if (!isRecord(options)) return InvalidOptionError.of('options', 'an object', options);
-  const { signal } = options;
+  const { signal, onProgress } = options;
   if (signal !== undefined && !isSignal(signal))
     return InvalidOptionError.of('signal', 'an AbortSignal', signal);
-  const callback = CALLBACKS.find((name) => !['function', 'undefined'].includes(typeof options[name]));
-  return callback === undefined
-    ? undefined
-    : InvalidOptionError.of(callback, 'a function', options[callback]);
+  return onProgress === undefined ? undefined : functionRefusal('onProgress', onProgress);
+}
+
+export function functionRefusal(name: string, value: unknown): InvalidOptionError | undefined {
+  return typeof value === 'function' ? undefined : InvalidOptionError.of(name, 'a function', value);
 }
 
 /** Also that of another window. */
