@@ -315,7 +315,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
       mimeType: 'text/csv',
       buffer: Buffer.from(rows),
     });
-    await page.getByRole('textbox', { name: 'Prompt' }).fill('Say {{word}}');
+    await page.getByRole('textbox', { name: 'Prompt for each row' }).fill('Say {{word}}');
     await page.getByRole('button', { name: 'Run all rows' }).click();
     await expect(page.getByText('Finished: 70 rows').first()).toBeVisible();
     expect(upstream.server.calls).toHaveLength(70);
