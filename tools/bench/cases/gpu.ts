@@ -21,6 +21,7 @@ const ONNX_DTYPES = { fp32: 'fp32', fp16: 'fp16', q4: 'q4f16' } as const;
  */
 const LEAST_SAME: Readonly<Record<Precision, number>> = { fp32: 0.9, fp16: 0.4, q4: 0.05 };
 
+const ALONE = { dtype: 'fp32', listSize: 1 } as const;
 const NUM_NEW_TOKENS = 64;
 const ROWS = [1, 8, 32];
 
@@ -80,25 +81,18 @@ function specsOf(precision: Precision): readonly ContenderSpec[] {
     model: 'smollm2/onnx-model',
     dtype: ONNX_DTYPES[precision],
   } as const;
-  const source = 'smollm2/model.Q4_1.gguf';
+  const model = 'smollm2/model.Q4_1.gguf';
   return [
-    { label: 'Tabserve', library: 'tabserve', model: source, dtype: precision, listSize: 1 },
+    { label: 'Tabserve', library: 'tabserve', model, dtype: precision, listSize: 1 },
     { label: 'transformers.js, lists', ...onnx, listSize: Math.max(...ROWS) },
-    {
-      label: `wllama, ${gguf}`,
-      library: 'wllama',
-      model: `smollm2/model.${gguf}.gguf`,
-      dtype: 'fp32',
-      listSize: 1,
-    },
+    { label: `wllama, ${gguf}`, library: 'wllama', model: `smollm2/model.${gguf}.gguf`, ...ALONE },
   ];
 }
 
 function shortSpecs(): readonly ContenderSpec[] {
-  const model = 'storyteller/model.F32.gguf';
   return [
-    { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32', listSize: 1 },
-    { label: 'wllama, F32', library: 'wllama', model, dtype: 'fp32', listSize: 1 },
+    { label: 'Tabserve', library: 'tabserve', model: '', ...ALONE },
+    { label: 'wllama, F32', library: 'wllama', model: 'storyteller/model.F32.gguf', ...ALONE },
   ];
 }
 

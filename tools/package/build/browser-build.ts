@@ -71,16 +71,12 @@ const BESIDE = {
  * where that one awaits an answer, the code that is to bring it would wait for it.
  */
 function besideOf(room: string): Plugin {
-  return {
-    name: 'beside',
-    enforce: 'pre',
-    resolveId: (id) => {
-      const script = Object.entries(BESIDE).find(([, source]) => id.endsWith(basename(source)))?.[0];
-      return script === undefined || script === room
-        ? undefined
-        : { id: `./${script}.js`, external: 'relative' };
-    },
+  const others = Object.entries(BESIDE).filter(([script]) => script !== room);
+  const resolveId = (id: string) => {
+    const found = others.find(([, source]) => id.endsWith(basename(source)));
+    return found && { id: `./${found[0]}.js`, external: 'relative' as const };
   };
+  return { name: 'beside', enforce: 'pre', resolveId };
 }
 
 const EMBEDDED_MODEL = /\/embedded-model\.ts$/;
