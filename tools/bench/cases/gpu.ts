@@ -1,29 +1,30 @@
-import type { BenchCase } from '../bench-case.ts';
+import type { BackendName, BenchCase } from '../bench-case.ts';
 import { buildLibraries } from '../libraries/build-libraries.ts';
 import type { ContenderSpec } from '../libraries/contender.ts';
 import { describeLibraries } from '../libraries/describe-libraries.ts';
 import { withLibraries } from '../libraries/with-libraries.ts';
 import { MODEL_WRITERS, writeStorytellerGguf } from '../libraries/write-models.ts';
+import type { Dtype } from '../../../src/protocol/models.ts';
 import type { Column } from '../record.ts';
 import { smollm2Prompts } from '../smollm2.ts';
 import { atOnce, groupOf, wrongRows, type Requests } from './library-groups.ts';
 import { realPrompts, shortPrompts } from './reference.ts';
 
-type Precision = 'fp32' | 'fp16' | 'q4';
-
 /** llama.cpp's types, and transformers.js' names. On a GPU, its q4 computes in fp16. */
-const GGUF_TYPES = { fp32: 'F16', fp16: 'F16', q4: 'Q4_1' } as const;
-const ONNX_DTYPES = { fp32: 'fp32', fp16: 'fp16', q4: 'q4f16' } as const;
+const GGUF_TYPES = { fp32: 'F16', fp16: 'F16', q8: 'Q8_0', q4: 'Q4_1' } as const;
+const ONNX_DTYPES = { fp32: 'fp32', fp16: 'fp16', q8: 'q8', q4: 'q4f16' } as const;
 
 /**
  * The least share of tokens before an answer's first difference from PyTorch's in fp32. Rounding chooses another token sooner or
  * later; a wrong kernel at once.
  */
-const LEAST_SAME: Readonly<Record<Precision, number>> = { fp32: 0.9, fp16: 0.4, q4: 0.05 };
+const LEAST_SAME: Readonly<Record<Dtype, number>> = { fp32: 0.9, fp16: 0.4, q8: 0.05, q4: 0.05 };
 
 const ALONE = { dtype: 'fp32', listSize: 1 } as const;
 const NUM_NEW_TOKENS = 64;
-const ROWS = [1, 8, 32];
+const ROWS = { webgpu: [1, 8, 32], wasm: [1, 8] } as const;
+/** Tokens of a prompt. Those of more than 400 are joined from prompts of 400. */
+const LENGTHS = { webgpu: [40, 400, 2000, 4000, 8000], wasm: [40, 400, 2000] } as const;
 
 const COLUMNS: readonly Column[] = [
   { name: 'decode tokens/s', digits: 1, shows: 'p50' },
@@ -34,35 +35,34 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export const bench: BenchCase = {
-  summary: 'tokens per second over the number of requests on a GPU, beside transformers.js and wllama',
+  summary: 'rates over the number of requests and the length of prompts, beside transformers.js and wllama',
   rounds: 3,
-  choices: { backend: ['webgpu'], precision: ['fp16', 'fp32', 'q4'] },
+  choices: { backend: ['webgpu', 'wasm'], precision: ['fp16', 'fp32', 'q8', 'q4'] },
   async run(chosen, measure) {
-    const { isShort } = chosen;
-    const precision = chosen.precision === 'q8' || isShort ? 'fp32' : chosen.precision;
+    const { backend, isShort } = chosen;
+    const precision = isShort ? 'fp32' : chosen.precision;
     await buildLibraries();
     // A short run needs no Python, which exports what transformers.js reads.
     await (isShort ? writeStorytellerGguf() : MODEL_WRITERS.smollm2());
-    const rows = isShort ? [1, 4] : ROWS;
+    const rows = isShort ? [1, 4] : ROWS[backend];
     await withLibraries(
       chosen,
-      isShort ? shortSpecs() : specsOf(precision),
+      isShort ? shortSpecs() : specsOf(backend, precision),
       Math.max(...rows),
       (entrants, browser) => {
         const own = entrants.find(({ spec }) => spec.library === 'tabserve')?.runsOn ?? '';
         const cases = rows.flatMap((count) =>
           isShort
             ? [requestsOf('short prompts', shortPrompts, count)]
-            : [
-                requestsOf('prompts of 40 tokens', realPrompts, count),
-                requestsOf('prompts of 400 tokens', smollm2Prompts(400, 16), count),
-              ],
+            : LENGTHS[backend]
+                .filter((length) => length <= 400 || count <= 8)
+                .map((length) => requestsOf(`prompts of ${length} tokens`, promptsOf(length), count)),
         );
         return measure({
-          key: `smollm2 ${precision}`,
+          key: `smollm2 ${backend === 'wasm' ? 'wasm ' : ''}${precision}`,
           browser,
           model: isShort ? 'Storyteller' : 'SmolLM2-135M-Instruct',
-          adapter: `webgpu, ${own}`,
+          adapter: `${backend}, ${own}`,
           versions: describeLibraries(),
           note: `${NUM_NEW_TOKENS} new tokens each. Decoding counts the tokens that come while all requests decode.`,
           isSoftware: own.includes('(software)'),
@@ -74,18 +74,20 @@ export const bench: BenchCase = {
   },
 };
 
-function specsOf(precision: Precision): readonly ContenderSpec[] {
-  const gguf = GGUF_TYPES[precision];
-  const onnx = {
-    library: 'pipeline',
-    model: 'smollm2/onnx-model',
-    dtype: ONNX_DTYPES[precision],
-  } as const;
-  const model = 'smollm2/model.Q4_1.gguf';
+function specsOf(backend: BackendName, precision: Dtype): readonly ContenderSpec[] {
+  const [gguf, dtype, model] = [GGUF_TYPES[precision], ONNX_DTYPES[precision], 'smollm2/model.Q4_1.gguf'];
+  // Slots for the longest prompts, where memory allows them.
+  const slots = { ...ALONE, contextLength: backend === 'wasm' ? 2200 : 512 };
   return [
     { label: 'Tabserve', library: 'tabserve', model, dtype: precision, listSize: 1 },
-    { label: 'transformers.js, lists', ...onnx, listSize: Math.max(...ROWS) },
-    { label: `wllama, ${gguf}`, library: 'wllama', model: `smollm2/model.${gguf}.gguf`, ...ALONE },
+    {
+      label: 'transformers.js, lists',
+      library: 'pipeline',
+      model: 'smollm2/onnx-model',
+      dtype,
+      listSize: 32,
+    },
+    { label: `wllama, ${gguf}`, library: 'wllama', model: `smollm2/model.${gguf}.gguf`, ...slots },
   ];
 }
 
@@ -96,15 +98,19 @@ function shortSpecs(): readonly ContenderSpec[] {
   ];
 }
 
+type Prompts = readonly { readonly prompt: string }[];
+
+function promptsOf(length: number): Prompts {
+  if (length === 40) return realPrompts;
+  const texts = smollm2Prompts(400, 16).map(({ prompt }) => prompt);
+  return texts.map((_, at) => ({
+    prompt: Array.from({ length: length / 400 }, (__, part) => texts[(at + part) % texts.length]).join(' '),
+  }));
+}
+
 /** Prompts come again if there are too few. */
-function requestsOf(
-  caption: string,
-  prompts: readonly { readonly prompt: string }[],
-  count: number,
-): Requests {
+function requestsOf(caption: string, prompts: Prompts, count: number): Requests {
   const repeated = Array.from({ length: count }, () => prompts).flat();
-  return {
-    caption: `${count} at once, ${caption}`,
-    requests: atOnce(repeated.slice(0, count), NUM_NEW_TOKENS),
-  };
+  const requests = atOnce(repeated.slice(0, count), NUM_NEW_TOKENS);
+  return { caption: `${count} at once, ${caption}`, requests };
 }

@@ -11,6 +11,8 @@ export interface ContenderSpec {
   readonly dtype: Dtype | 'q4f16';
   /** Requests that one call of a pipeline takes. */
   readonly listSize: number;
+  /** Tokens of a slot of wllama: 512 if left out, which is Storyteller's whole context. */
+  readonly contextLength?: number;
 }
 
 export type LibraryName = 'tabserve' | 'pipeline' | 'wllama';
