@@ -105,6 +105,11 @@ test(
     await expect(buttonOf('Check this machine')).toBeFocused();
     await expect(page.getByText('Last check', { exact: true }), 'what the figures are of').toBeVisible();
 
+    const isOpen = await buttonOf('Check this machine').evaluate(openAgainAtOnce);
+    expect(isOpen, 'Enter in the moment in which the box closes').toBe(true);
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+
     await test.step('texts of another tab go on beside it, and closing the box stops it', async () => {
       const prompt = 'Once upon a time,';
       const options = { maxNewTokens: 48, seed: 5, temperature: 0.8 };
@@ -119,6 +124,18 @@ test(
     });
   },
 );
+
+/** Runs in the page: opens the box, closes it, and opens it again before the browser says that it was closed. */
+async function openAgainAtOnce(opener: HTMLElement): Promise<boolean> {
+  opener.click();
+  await new Promise(requestAnimationFrame);
+  document.querySelector<HTMLButtonElement>('dialog[open] .panel-head button')?.click();
+  await Promise.resolve();
+  opener.click();
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return document.querySelector('dialog[open]') !== null;
+}
 
 const FAULTS: readonly (readonly [plan: FaultPlan, wrong: Partial<Outcomes>])[] = [
   // The texts of the handover are a batch, too.

@@ -3,7 +3,7 @@ import { useRef, type ComponentProps } from 'react';
 import { useFocusKept } from './use-focus-kept.ts';
 
 interface ButtonProps extends ComponentProps<'button'> {
-  readonly variant?: 'primary' | 'quiet' | 'small';
+  readonly variant?: 'primary' | 'quiet' | 'small' | undefined;
 }
 
 /** Who gives a ref sees to the button’s focus. */

@@ -10,6 +10,7 @@ import type {
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { formatBytes, formatMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
+import { Modal } from '../../parts/modal.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { TableHead } from '../../parts/table-head.tsx';
 import { useAttempt } from '../../parts/use-attempt.ts';
@@ -19,17 +20,9 @@ import './check-dialog.css';
 
 /** Checks this machine while it is open. */
 export function CheckDialog({ onClose }: { readonly onClose: () => void }) {
-  const dialogRef = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialogRef.current?.showModal(), []);
   const { report, isRunning, refusal, start, stop } = useCheck();
   return (
-    <dialog className="check" ref={dialogRef} aria-labelledby="check-title" onClose={onClose}>
-      <div className="panel-head">
-        <h2 id="check-title">Check this machine</h2>
-        <form method="dialog">
-          <Button type="submit">Close</Button>
-        </form>
-      </div>
+    <Modal className="check" title="Check this machine" onClose={onClose}>
       <p className="note">
         Runs for about a minute and shows whether texts are right here, and how fast. It loads the model a
         second time where there is memory. Texts of other tabs go on. Closing this stops it.
@@ -48,7 +41,7 @@ export function CheckDialog({ onClose }: { readonly onClose: () => void }) {
       <output className="check-now">{report && nowOf(report)}</output>
       {report && <Lines lines={report.lines} />}
       {report && report.backends.length > 0 && <Figures backends={report.backends} />}
-    </dialog>
+    </Modal>
   );
 }
 

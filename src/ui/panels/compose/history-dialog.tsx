@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
 import { useComposer } from '../../state/composer/composer-context.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
+import { Modal } from '../../parts/modal.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { saveJson } from '../../browser/save-file.ts';
 import { useAttempt } from '../../parts/use-attempt.ts';
@@ -20,28 +21,17 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 /** The texts generated in this browser, in all tabs and visits. They stay on this machine. */
 export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
   const composer = useComposer();
-  const dialogRef = useRef<HTMLDialogElement>(null);
   const { entries, failure, refusal, change } = useHistory();
   const [words, setWords] = useState('');
   const found = entries?.filter((entry) => hasWords(entry, words));
 
-  useEffect(() => {
-    dialogRef.current?.showModal();
-  }, []);
-
   const restore = ({ prompt, texts }: HistoryEntry): void => {
     composer.restore(prompt, texts);
-    dialogRef.current?.close();
+    onClose();
   };
 
   return (
-    <dialog className="history" ref={dialogRef} aria-labelledby="history-title" onClose={onClose}>
-      <div className="panel-head">
-        <h2 id="history-title">History</h2>
-        <form method="dialog">
-          <Button type="submit">Close</Button>
-        </form>
-      </div>
+    <Modal className="history" title="History" onClose={onClose}>
       {failure && <ErrorLine error={failure} />}
       {entries && !failure && (
         <p className="field-hint">
@@ -77,7 +67,7 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
           Clear history
         </Button>
       </div>
-    </dialog>
+    </Modal>
   );
 }
 

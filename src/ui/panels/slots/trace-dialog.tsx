@@ -3,6 +3,7 @@ import { memo } from 'react';
 import type { RequestId } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { formatCount, formatMs } from '../../parts/format.ts';
+import { Modal } from '../../parts/modal.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { saveJson } from '../../browser/save-file.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
@@ -27,13 +28,12 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const steps = slots.stepsOf(requestId);
 
   return (
-    <dialog
+    <Modal
       className="trace"
-      ref={showModal}
-      aria-labelledby="trace-title"
+      title={bars[0] ? <TraceTitle bar={bars[0]} /> : 'Trace of a request'}
+      head={<TraceActions requestId={requestId} bars={bars} steps={steps} />}
       onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
-      <TraceHead requestId={requestId} bars={bars} steps={steps} />
       <p className="trace-prompt">{bars[0]?.owner?.prompt}</p>
       <ul className="trace-spans note">
         {bars.map((bar) => (
@@ -41,12 +41,8 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
         ))}
       </ul>
       <TraceTable bars={bars} steps={steps} />
-    </dialog>
+    </Modal>
   );
-}
-
-function showModal(dialog: HTMLDialogElement | null): void {
-  dialog?.showModal();
 }
 
 interface TraceProps {
@@ -54,7 +50,7 @@ interface TraceProps {
   readonly steps: readonly RequestStep[];
 }
 
-function TraceHead({ requestId, bars, steps }: TraceProps & { readonly requestId: RequestId }) {
+function TraceActions({ requestId, bars, steps }: TraceProps & { readonly requestId: RequestId }) {
   const { store } = useServe();
   /** To a neighbor in the order of start: the keyboard's way to choose a bar. */
   const go = (offset: -1 | 1): void => {
@@ -64,8 +60,7 @@ function TraceHead({ requestId, bars, steps }: TraceProps & { readonly requestId
   };
 
   return (
-    <div className="panel-head">
-      <h2 id="trace-title">{bars[0] ? <TraceTitle bar={bars[0]} /> : 'Trace of a request'}</h2>
+    <>
       <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
         ←
       </Button>
@@ -78,12 +73,7 @@ function TraceHead({ requestId, bars, steps }: TraceProps & { readonly requestId
       >
         Export JSON
       </Button>
-      <form method="dialog">
-        <Button type="submit" variant="small">
-          Close
-        </Button>
-      </form>
-    </div>
+    </>
   );
 }
 

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 
 import { optionOf, type GenerationOptions, type ModelInfo } from '../../../client/index.ts';
 import { useComposer } from '../../state/composer/composer-context.ts';
 import { parseGeneration } from '../../state/typed-options.ts';
 import { Button } from '../../parts/button.tsx';
 import { keysOf } from '../../parts/keys-of.ts';
+import { Modal } from '../../parts/modal.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { addressOfServer } from '../../parts/server-address.ts';
 import { Segments } from '../../parts/segments.tsx';
@@ -17,12 +18,10 @@ const LANGUAGES = keysOf(REQUEST_CODES);
 
 /** The request at hand, as other programs send it. */
 export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
-  const dialogRef = useRef<HTMLDialogElement>(null);
   const composer = useComposer();
   const model = useServeView(({ status }) => status.model);
   const [language, setLanguage] = useState(LANGUAGES[0] ?? 'curl');
   const { said, copy } = useCopy();
-  useEffect(() => dialogRef.current?.showModal(), []);
 
   const { document, followed, texts } = composer.store.getState();
   const { address: server, hasBridge } = addressOfServer();
@@ -33,13 +32,7 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
     server,
   });
   return (
-    <dialog className="code-dialog" ref={dialogRef} aria-labelledby="code-title" onClose={onClose}>
-      <div className="panel-head">
-        <h2 id="code-title">Use it from code</h2>
-        <form method="dialog">
-          <Button type="submit">Close</Button>
-        </form>
-      </div>
+    <Modal className="code-dialog" title="Use it from code" onClose={onClose}>
       <Segments
         legend="Language"
         name="code-language"
@@ -58,7 +51,7 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
         </Button>
         <output className="note">{said || noteOn(language, hasBridge)}</output>
       </div>
-    </dialog>
+    </Modal>
   );
 }
 
