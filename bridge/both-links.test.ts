@@ -261,6 +261,38 @@ it('a job waits for a server that is overloaded, and goes on; once its client is
   expect(likeVllm.calls).toHaveLength(length + 1);
 });
 
+it('a job at a server that stops and goes on at once loses no row, and says at once how it stands', async () => {
+  const client = serve['a server like vLLM'];
+  const release = hold();
+  const options = { maxNewTokens: 4 };
+  const job = await client.jobs.create({ rows: WORDS, template: '{{word}}', chat: false, options });
+  await vi.waitFor(() => expect(likeVllm.calls).toHaveLength(64));
+  await job.pause();
+  expect(job.info.state).toBe('paused');
+  await job.cancel();
+  expect(job.info.state).toBe('cancelled');
+  expect(await codeOf(job.rerun(2))).toBe('INVALID_OPTION');
+  await job.resume();
+  expect(job.info.state).toBe('running');
+  release();
+  expect((await job.done()).counts).toEqual({ total: 70, finished: 70, failed: 0 });
+  await job.rename('Words');
+  await job.rerun(2);
+  expect(job.info).toMatchObject({ name: 'Words', state: 'running', counts: { finished: 69 } });
+  const results = [];
+  for await (const { index } of job.results()) results.push(index);
+  expect(results).toEqual(WORDS.map((_, index) => index));
+  expect((await job.done()).counts.finished).toBe(70);
+});
+
+it('a job that no row of could run in is refused', async () => {
+  const client = serve['another Tabserve'];
+  const options = { logprobs: true };
+  const refused = client.jobs.create({ rows: WORDS, template: '{{word}}', chat: false, options });
+  expect(await codeOf(refused)).toBe('NOT_AT_SERVER');
+  expect(await client.jobs.list()).toEqual([]);
+});
+
 it('what is wrong in a call about a job is told as by a worker', async () => {
   const { jobs } = serve['a server like vLLM'];
   const job = await jobs.create({ rows: [{ word: 'ab' }], template: '{{word}}', chat: false });

@@ -70,10 +70,11 @@ async function attemptTarget(
   });
   const { status } = answer;
   const text = await answer.text();
-  if (mayComeLater({ code: '', status })) throw targetBusy(target.url, status);
+  if (mayComeLater({ code: '', status }))
+    throw targetBusy(target.url, status, answer.headers.get('retry-after'));
   const body = parseJson(text);
   if (isRecord(body)) return { status, body };
-  if (status < 400) throw badAnswer(target.url, 'something that is not a JSON object');
+  if (status < 400) throw badAnswer(target.url, 'with something that is not a JSON object');
   return { status, body: new HttpError(status, text, { code: 'SERVER_REFUSED' }).toJSON() };
 }
 

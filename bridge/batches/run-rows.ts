@@ -7,6 +7,7 @@ import { EMBEDDER } from '../../src/protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../src/protocol/generation.ts';
 import type { JobProgress } from '../../src/protocol/jobs.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { parseRetryAfter } from '../../src/protocol/server-failure.ts';
 import type { ResultLog } from './result-log.ts';
 import type { CheckedRows, Row } from './rows.ts';
 
@@ -80,7 +81,8 @@ function createRunner(
     try {
       runner.finish(index, await answerRow(row, run, signal), 0);
     } catch (error) {
-      if (error instanceof HttpError) runner.wait(index, error);
+      if (error instanceof HttpError)
+        runner.wait(index, error, parseRetryAfter(error.headers['Retry-After']));
       else reject(error);
     }
   };

@@ -165,8 +165,9 @@ export function batchesInUse(folder: string, pid: number): HttpError {
   return new HttpError(503, message, { code: 'BATCHES_IN_USE' });
 }
 
-/** The server that requests are forwarded to. */
-export function targetBusy(url: string, status: number): HttpError {
+/** @param url Of the server that requests are forwarded to. @param retryAfter Its header of that name. */
+export function targetBusy(url: string, status: number, retryAfter: string | null): HttpError {
   const message = `${url} can't take more now (HTTP status ${status}).`;
-  return new HttpError(status, message, { code: 'SERVER_UNAVAILABLE' });
+  const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+  return new HttpError(status, message, { code: 'SERVER_UNAVAILABLE', headers });
 }

@@ -140,13 +140,20 @@ export class RowRunner<Request, Result, Reason> {
     this.run();
   }
 
-  /** The row has met what others of its deployment would meet, too: they wait for a pause, and run again. */
-  wait(index: number, reason: Reason): void {
+  /**
+   * The row has met what others of its deployment would meet, too: they wait for a pause, and run again.
+   *
+   * @param leastMs The least pause, as the server asks for one.
+   */
+  wait(index: number, reason: Reason, leastMs = 0): void {
     const deployment = this.#inFlight.get(index);
     if (deployment === undefined) return;
     this.#inFlight.delete(index);
     this.#hold(index);
-    if (this.#held.size === 0) this.#cancelPause = systemClock.setTimer(this.#pauseMs, () => this.#retry());
+    if (this.#held.size === 0) {
+      const pauseMs = Math.max(this.#pauseMs, leastMs);
+      this.#cancelPause = systemClock.setTimer(pauseMs, () => this.#retry());
+    }
     this.#held.set(deployment, reason);
     this.run();
   }

@@ -41,11 +41,11 @@ export function unreachable(url: string, why: string, cause?: unknown): ServerEr
   );
 }
 
-/** @param what What came, as the object of the sentence. */
+/** @param what As in "answered /tokenize with …" or "answered with …". */
 export function badAnswer(url: string, what: string): ServerError {
   return new ServerError(
     'SERVER_BAD_ANSWER',
-    `${url} answered with ${what}. Check that it is the address of an OpenAI-compatible server.`,
+    `${url} answered ${what}. Check that it is the address of an OpenAI-compatible server.`,
   );
 }
 

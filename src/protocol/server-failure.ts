@@ -37,13 +37,18 @@ export function toServerError(url: string, { path, status, body, retryAfter }: R
   const detail = message && ` It says: ${message}`;
   // Another Tabserve, or the bridge itself: its message is complete.
   if (typeof code === 'string' && (isErrorCode(code) || isServerErrorCode(code)))
-    return fromWireError({ code, message, ...(param !== undefined && { param }) });
+    return fromWireError({
+      code,
+      message,
+      details: { retryAfterMs: parseRetryAfter(retryAfter) },
+      ...(param !== undefined && { param }),
+    });
   if (code === 'context_length_exceeded') return fromWireError({ code: 'PROMPT_TOO_LONG', message });
   if ((status === 404 || status === 405) && NOTHING_THERE.test(message))
-    return ESSENTIAL.test(path) ? badAnswer(url, `HTTP status ${status}`) : lacksPath(url, path);
+    return ESSENTIAL.test(path) ? badAnswer(url, `with HTTP status ${status}`) : lacksPath(url, path);
   if (status === 429) return rateLimited(url, parseRetryAfter(retryAfter), detail);
   if (status === 401 || status === 403) return accessDenied(url, status, detail);
-  return (status >= 500 ? unavailable : refused)(url, status, detail);
+  return (status >= 500 || status === 408 ? unavailable : refused)(url, status, detail);
 }
 
 /** An error that a server reports in the middle of a stream, after the status was sent. */
@@ -55,7 +60,7 @@ export function toStreamError(url: string, payload: string): Error | undefined {
 }
 
 /** Reads seconds only, because a date would be from another clock. */
-function parseRetryAfter(text: string | null | undefined): number {
+export function parseRetryAfter(text: string | null | undefined): number {
   return text && /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : 0;
 }
 

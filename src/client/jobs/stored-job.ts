@@ -46,6 +46,7 @@ export class StoredJob implements Job {
 
   /** The worker reports a change; undefined once the job is deleted. */
   apply(info: JobInfo | undefined): void {
+    if (this.#isDeleted) return;
     if (info) this.#info = info;
     else this.#isDeleted = true;
     this.#listeners.tell(info);
@@ -77,7 +78,8 @@ export class StoredJob implements Job {
       }
       // The last result may come before the counts of all.
       if (from >= before.counts.total) return void (await this.done());
-      if (rows.at(-1)?.index !== from - 1 && before.state !== 'finished') await this.#changeSince(before);
+      // Also of a job that seems finished: somebody has run a row again.
+      if (rows.at(-1)?.index !== from - 1) await this.#changeSince(before);
     }
   }
 
@@ -112,11 +114,11 @@ export class StoredJob implements Job {
   async rerun(index: number, seed = randomSeed()): Promise<void> {
     integerIn({ from: 0, to: this.#info.counts.total - 1 })('index', index);
     checkSeed('seed', seed);
-    await this.#ask({ type: 'rerun-job-row', jobId: this.id, index, seed });
+    await this.#change({ type: 'rerun-job-row', jobId: this.id, index, seed });
   }
 
   async rename(name: string): Promise<void> {
-    await this.#ask({ type: 'rename-job', jobId: this.id, jobName: isText('name', name) });
+    await this.#change({ type: 'rename-job', jobId: this.id, jobName: isText('name', name) });
   }
 
   delete(): Promise<void> {
@@ -153,7 +155,14 @@ export class StoredJob implements Job {
   }
 
   async #steer(action: 'pause' | 'resume' | 'cancel' | 'retry-failed' | 'delete'): Promise<void> {
-    await this.#ask({ type: 'steer-job', jobId: this.id, action });
+    await this.#change({ type: 'steer-job', jobId: this.id, action });
+  }
+
+  /** `info` has the change once this resolves: the worker publishes it only later. */
+  async #change(request: Parameters<Ask>[0]): Promise<void> {
+    await this.#ask(request);
+    const infos = await this.#ask({ type: 'list-jobs' });
+    this.apply(infos.find(({ id }) => id === this.id));
   }
 
   /**

@@ -171,7 +171,7 @@ export interface Job {
    * Runs a row that is done again. Its result is gone at once, and the job goes on until it has a new one.
    *
    * @param seed Random by default, for another answer where the options draw one. The lines of a batch file keep a seed of their own.
-   * @throws InvalidOptionError for an index that the job doesn't have.
+   * @throws InvalidOptionError for an index that the job doesn't have, and for a cancelled job, which `resume()` runs again.
    */
   rerun(index: number, seed?: number): Promise<void>;
   /** Gives the job another name. */

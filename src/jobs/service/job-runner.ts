@@ -117,7 +117,8 @@ export class JobRunner {
         break;
       }
       case 'failed':
-        if (mayComeLater(update.error)) this.#rows.wait(index, update.error);
+        if (mayComeLater(update.error))
+          this.#rows.wait(index, update.error, update.error.details?.['retryAfterMs']);
         else this.#finish(index, resultOf(update.error));
         break;
       case 'accepted':

@@ -1,4 +1,5 @@
 import { systemClock } from '../../batching/base/clock.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import type { CallHandlers } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
@@ -127,6 +128,8 @@ export class JobService {
     },
     'rerun-job-row': ({ jobId, index, seed }) => {
       const job = this.#job(jobId);
+      if (job.isCancelled)
+        throw InvalidOptionError.of('index', 'a row of a job that runs: resume() it first', index);
       this.#drop(job);
       job.rerun(index, seed);
       this.#change(job);
@@ -182,7 +185,7 @@ export class JobService {
 
   #retryLater(job: StoredJob, error: WireError): void {
     const { id } = job.definition;
-    systemClock.setTimer(RETRY_MS, () => {
+    systemClock.setTimer(Math.max(RETRY_MS, error.details?.['retryAfterMs'] ?? 0), () => {
       // Files that are gone don't come back.
       if (this.#blocks.get(id) !== error || job.isLost) return;
       if (error.code === 'NO_ENCODER' && this.#encoder === undefined) {

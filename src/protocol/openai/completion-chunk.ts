@@ -127,7 +127,7 @@ export type ChunkChoice = CompletionChunk['choices'][number];
 export function readChunk(url: string, data: string, isChat: boolean): CompletionChunk {
   const parsed = v.safeParse(isChat ? chatChunk : completionChunk, parseJson(data));
   if (parsed.success) return parsed.output;
-  throw toStreamError(url, data) ?? badAnswer(url, 'an event that is not a completion');
+  throw toStreamError(url, data) ?? badAnswer(url, 'with an event that is not a completion');
 }
 
 /** @param numLogprobs Number of requested alternatives. vLLM adds the sampled token if it is not among them. */
@@ -149,6 +149,6 @@ export function readLogprobs(
 /** vLLM writes the ID of a token in place of its text on request. */
 function idOf(url: string, token: string): number {
   const [, id] = /^token_id:(\d+)$/.exec(token) ?? [];
-  if (id === undefined) throw badAnswer(url, 'logprobs of tokens without ids, which only vLLM adds');
+  if (id === undefined) throw badAnswer(url, 'with logprobs of tokens without ids, which only vLLM adds');
   return Number(id);
 }

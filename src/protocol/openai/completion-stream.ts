@@ -235,7 +235,7 @@ export class CompletionStream {
   }
 
   #badAnswer(what: string): Error {
-    return badAnswer(this.#options.url, what);
+    return badAnswer(this.#options.url, `with ${what}`);
   }
 }
 

@@ -21,6 +21,8 @@ const modelList = v.object({
     v.object({
       id: v.string(),
       owned_by: v.optional(v.string()),
+      /** Sent by another Tabserve. */
+      has_chat_template: v.optional(v.boolean()),
       /** Sent by vLLM. */
       max_model_len: v.optional(v.nullable(size)),
       /** Sent by Ray Serve LLM, which uses vLLM. */
@@ -38,7 +40,7 @@ const modelList = v.object({
  */
 export function readServerModel(url: string, model: string | undefined, body: string): ServerModel {
   const parsed = v.safeParse(modelList, parseJson(body));
-  if (!parsed.success) throw badAnswer(url, 'something that is not a list of models');
+  if (!parsed.success) throw badAnswer(url, 'with something that is not a list of models');
   const cards = parsed.output.data;
   const card = model === undefined ? cards[0] : cards.find(({ id }) => id === model);
   if (!card) {
@@ -46,6 +48,8 @@ export function readServerModel(url: string, model: string | undefined, body: st
     throw modelNotServed(url, model ?? 'any', names);
   }
   const { id, owned_by: owner, max_model_len: maxModelLength, metadata } = card;
+  // Any other server rejects a chat if its model has no template.
+  const { has_chat_template: hasChatTemplate = true } = card;
   const contextLength = maxModelLength ?? metadata?.max_request_context_length ?? 0;
   const isTabserve = owner === 'tabserve';
   const hasExtensions = owner === 'vllm' || contextLength > 0;
@@ -60,8 +64,7 @@ export function readServerModel(url: string, model: string | undefined, body: st
       numLayers: 0,
       contextLength,
       vocabSize: 0,
-      // The server rejects a chat if its model has no template.
-      hasChatTemplate: true,
+      hasChatTemplate,
       generationDefaults: defaultsWithin(contextLength || Infinity),
     },
   };

@@ -6,7 +6,7 @@ import { asClientId, type RequestId } from '../../protocol/ids.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import type { JobDefinition, JobInfo } from '../../protocol/jobs.ts';
 import type { Dtype, EncoderInfo, ServedModel } from '../../protocol/models.ts';
-import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
+import { PROTOCOL_VERSION, type Unsigned, type WireError } from '../../protocol/wire.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MemoryFolder, OpfsFile } from '../models/store/test-support.ts';
 import { createModelInfo, createWorkerStatus } from '../test-support.ts';
@@ -78,7 +78,7 @@ async function openWorker(root: MemoryFolder, given: { status?: WorkerStatus; nu
   /** Answers the requests that run, and those that take their places, until this many are answered. */
   const answer = (
     count = Infinity,
-    error?: { code: string; message: string },
+    error?: WireError,
     textOf = (input: unknown, _seed: unknown): string => String(input).toUpperCase(),
   ): void => {
     for (let left = count; left > 0; left -= 1) {
@@ -327,6 +327,19 @@ describe('a job', () => {
     }
     const next = await openWorker(root.clone());
     expect(next.worker.running.size).toBe(0);
+  });
+
+  it('waits for as long as a server that has no place asks it to', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, words('a', 'b'));
+    const error = { code: 'BACK_PRESSURE', message: 'Full.', details: { retryAfterMs: 60_000 } };
+    opened.answer(2, error);
+    expect(await opened.published()).toMatchObject({ state: 'paused', error });
+    await vi.advanceTimersByTimeAsync(55_000);
+    expect(opened.worker.running.size).toBe(0);
+    await vi.advanceTimersByTimeAsync(6000);
+    opened.answer();
+    expect(await opened.textsOf()).toEqual(['SAY A', 'SAY B']);
   });
 
   it('waits for the model that began it, or for the order to take another one', async () => {

@@ -24,7 +24,10 @@ export class ServerHttp {
   }
 
   async text(path: string, signal: AbortSignal): Promise<string> {
-    return (await this.#fetch(path, { signal, headers: this.#headers })).text();
+    const answer = await this.#fetch(path, { signal, headers: this.#headers });
+    return answer.text().catch((error: unknown) => {
+      throw unreachable(this.shownUrl, reasonOf(error), error);
+    });
   }
 
   async json(path: string, body: object, signal: AbortSignal): Promise<unknown> {

@@ -27,11 +27,14 @@ const listOf = (owner: string): Answer => {
   return () => json({ data: [{ id: 'gpt', owned_by: owner }, { id: 'other' }] });
 };
 
-/** A clock, and the pauses before the next attempts. */
+/** A clock, and the pauses before the next attempts, each of which has 30 s. */
 function createClock() {
   const clock = new FakeClock();
   const setTimer = vi.spyOn(clock, 'setTimer');
-  return { clock, pauses: () => setTimer.mock.calls.map(([ms]) => ms).filter((ms) => ms >= 1000) };
+  return {
+    clock,
+    pauses: () => setTimer.mock.calls.map(([ms]) => ms).filter((ms) => ms >= 1000 && ms < 30_000),
+  };
 }
 
 const vectors: Answer = ({ body: { input } }) =>
@@ -141,11 +144,37 @@ describe('the model', () => {
     expect(asked).toHaveLength(7);
   });
 
-  it('is asked for once where the answer will not change', async () => {
+  it.each([
+    ['a page of a proxy', () => new Response('<html>'), 'SERVER_BAD_ANSWER'],
+    ['a refusal of the key', () => new Response('', { status: 401 }), 'SERVER_ACCESS_DENIED'],
+    ['a list without it', () => json({ data: [] }), 'SERVER_REFUSED'],
+  ])('is asked for again after %s', async (_, answer, code) => {
     const { clock, pauses } = createClock();
-    answers['/v1/models'] = () => new Response('<html>');
-    expect(await codeOf(open({ clock }).ready())).toBe('SERVER_BAD_ANSWER');
-    expect(pauses()).toEqual([]);
+    answers['/v1/models'] = answer;
+    const client = open({ clock });
+    expect(await codeOf(client.ready())).toBe(code);
+    answers['/v1/models'] = listOf('vllm');
+    await vi.waitFor(() => expect(pauses()).toEqual([1000]));
+    clock.advance(1000);
+    await vi.waitFor(() => expect(client.status().state).toBe('ready'));
+  });
+
+  it('is given up on after 30 s without an answer, and not at all asked for after the end', async () => {
+    const { clock, pauses } = createClock();
+    answers['/v1/models'] = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const client = open({ clock });
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    clock.advance(30_000);
+    await expect(client.ready()).rejects.toMatchObject({
+      code: 'SERVER_UNREACHABLE',
+      message: expect.stringContaining('no answer in 30 s'),
+    });
+    clock.advance(1000);
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    client.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(pauses()).toEqual([1000]);
   });
 });
 

@@ -11,6 +11,7 @@ import { MetricsRegistry } from '../../../batching/metrics/registry.ts';
 import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { createWorkerId, type RequestId } from '../../../protocol/ids.ts';
+import type { JobDefinition } from '../../../protocol/jobs.ts';
 import { readServerModel, serverBackend } from '../../../protocol/openai/server-model.ts';
 import { END_TYPES, type RequestUpdate, type SubmittedRequest } from '../../../protocol/requests.ts';
 import { timeoutMsOf } from '../../../protocol/resolve-options.ts';
@@ -44,6 +45,8 @@ type Call = Extract<Outgoing, { readonly callId: number }>;
 interface Turn {
   readonly deployment: string;
   readonly requests: readonly SubmittedRequest[];
+  /** Rows of jobs wait behind all else. */
+  readonly isBackground?: boolean;
 }
 
 interface Running {
@@ -57,8 +60,8 @@ const LONGEST_PAUSE_MS = 15_000;
 /** A browser opens at most six connections to a host without TLS, for all of its tabs. Some have to be left for files of the page. */
 const MAX_AT_ONCE = 4;
 
-/** These errors may be over by themselves, for example while a server starts. */
-const TRANSIENT: ReadonlySet<string> = new Set(['BACK_PRESSURE', 'SERVER_UNAVAILABLE', 'SERVER_UNREACHABLE']);
+/** For the list of models, which costs a server nothing. */
+const LIST_TIMEOUT_MS = 30_000;
 
 /** Answers a client's messages as a worker does, by asking an OpenAI-compatible server. */
 export class ServerLink implements Link {
@@ -133,10 +136,15 @@ export class ServerLink implements Link {
     this.#listener.onMessage({ version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
   }
 
-  /** A server that can't be reached is asked again after pauses that double. Until it answers, requests fail. */
+  /** After any failure, the server is asked again, after pauses that double: it may start, or get the model or the key. Until then, requests fail. */
   async #attempt(pauseMs: number): Promise<void> {
+    const asking = new AbortController();
+    const signal = AbortSignal.any([asking.signal, this.#closing.signal]);
+    const cancelTimer = this.#clock.setTimer(LIST_TIMEOUT_MS, () =>
+      asking.abort(new Error(`no answer in ${LIST_TIMEOUT_MS / 1000} s`)),
+    );
     try {
-      const list = await this.#http.text('/v1/models', this.#closing.signal);
+      const list = await this.#http.text('/v1/models', signal);
       const model = readServerModel(this.#http.shownUrl, this.#options.model, list);
       this.#texts = new TextRequests({
         http: this.#http,
@@ -149,12 +157,13 @@ export class ServerLink implements Link {
       const { error: _over, ...status } = this.#status;
       this.#setStatus({ ...status, state: 'ready', model: model.modelInfo });
     } catch (cause) {
-      const error = toWireError(cause);
-      this.#setStatus({ ...this.#status, state: 'failed', error });
-      if (TRANSIENT.has(error.code))
-        this.#cancelAttempt = this.#clock.setTimer(pauseMs, () => {
-          void this.#attempt(Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
-        });
+      if (this.#closing.signal.aborted) return;
+      this.#setStatus({ ...this.#status, state: 'failed', error: toWireError(cause) });
+      this.#cancelAttempt = this.#clock.setTimer(pauseMs, () => {
+        void this.#attempt(Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
+      });
+    } finally {
+      cancelTimer();
     }
     const early = this.#early;
     this.#early = [];
@@ -185,10 +194,12 @@ export class ServerLink implements Link {
   }
 
   /** All requests of a turn are checked before the first is sent. */
-  #start({ deployment, requests }: Turn): void {
+  #start({ deployment, requests, isBackground = false }: Turn): void {
     const wanted = requests.filter(({ requestId }) => this.#running.has(requestId));
     try {
-      const sends = wanted.map((request) => [request, this.#prepare(deployment, request)] as const);
+      const sends = wanted.map(
+        (request) => [request, this.#prepare(deployment, request, isBackground)] as const,
+      );
       if (deployment === TEXT_GENERATOR)
         this.#update(wanted.map(({ requestId }) => ({ type: 'accepted', requestId })));
       for (const [{ requestId }, send] of sends) {
@@ -203,9 +214,9 @@ export class ServerLink implements Link {
   }
 
   /** @throws the error that refuses the request. */
-  #prepare(deployment: string, request: SubmittedRequest): Send {
+  #prepare(deployment: string, request: SubmittedRequest, isBackground: boolean): Send {
     const texts = this.#serving;
-    if (deployment === TEXT_GENERATOR) return texts.prepare(request);
+    if (deployment === TEXT_GENERATOR) return texts.prepare(request, isBackground);
     const { requestId, input, options } = request;
     if (deployment !== EMBEDDER && deployment !== RERANKER)
       throw notAtServer(
@@ -217,9 +228,10 @@ export class ServerLink implements Link {
     const asked = { http: this.#http, server: texts.model, model: this.#options[deployment], input, options };
     return async (signal) => {
       try {
-        this.#update([{ type: 'answered', requestId, result: await encode({ ...asked, signal }) }]);
+        const result = await encode({ ...asked, signal });
+        if (!signal.aborted) this.#update([{ type: 'answered', requestId, result }]);
       } catch (error) {
-        this.#fail(requestId, error);
+        if (!signal.aborted) this.#fail(requestId, error);
       }
     };
   }
@@ -258,6 +270,7 @@ export class ServerLink implements Link {
   async #answer(message: Call): Promise<void> {
     const { callId } = message;
     try {
+      if (message.type === 'create-job') await this.#checkJob(message.job);
       this.#say(
         isJobCall(message)
           ? await (await this.#openJobs()).answer(message)
@@ -277,6 +290,12 @@ export class ServerLink implements Link {
     return answerTokenCall(call, this.#http, this.#serving.model);
   }
 
+  /** @throws ServerError for what each row would be refused for. */
+  async #checkJob({ options }: JobDefinition): Promise<void> {
+    await this.#asked.promise;
+    this.#texts?.checkLogprobs(options['logprobs']);
+  }
+
   /** The jobs of this client. Their code is imported at the first call. */
   #openJobs(): Promise<ServerJobs> {
     this.#openingJobs ??= this.#importJobs();
@@ -292,7 +311,11 @@ export class ServerLink implements Link {
       server: {
         numRowsFor: () => ROWS_AT_SERVER,
         submit: (requestId, { deployment, input, options }) =>
-          this.#submit({ deployment, requests: [{ requestId, input, options, elapsedMs: 0 }] }),
+          this.#submit({
+            deployment,
+            requests: [{ requestId, input, options, elapsedMs: 0 }],
+            isBackground: true,
+          }),
         cancel: (requestId) => this.#end(requestId, RequestCancelledError.because(undefined)),
         tokenTexts: () => Promise.resolve([]),
       },

@@ -32,6 +32,13 @@ interface TextRequestsOptions {
 /** Sends a request. Never rejects. */
 export type Send = (signal: AbortSignal) => Promise<void>;
 
+interface Sent {
+  readonly requestId: RequestId;
+  readonly stream: CompletionStream;
+  readonly signal: AbortSignal;
+  readonly isBackground: boolean;
+}
+
 /** Longer events are no pieces of a text. */
 const MAX_EVENT_LENGTH = 2 ** 20;
 
@@ -66,14 +73,15 @@ export class TextRequests {
   /**
    * Checks a request before any is sent. Returns a function that sends it.
    *
+   * @param isBackground Whether it waits behind all others for a connection.
    * @throws InvalidOptionError, UnknownOptionError, EmptyPromptError, ResponseFormatUnsupportedError, ServerError.
    */
-  prepare({ requestId, input, options, place, elapsedMs }: SubmittedRequest): Send {
+  prepare({ requestId, input, options, place, elapsedMs }: SubmittedRequest, isBackground: boolean): Send {
     const { model, http, clock } = this.#options;
     const prompt = namingInput(place, () => readPrompt(input));
     const resolved = resolveOptions(options, this.#limits, isChat(input));
     if (isChat(input)) checkChat(resolved);
-    this.#checkLogprobs(resolved);
+    this.checkLogprobs(resolved.sampling.logprobs, resolved.promptLogprobs);
     const call = serverCall(prompt, resolved, model, this.#limits.contextLength);
     const stream = new CompletionStream({
       ...resolved,
@@ -88,7 +96,9 @@ export class TextRequests {
       receivedAtMs: clock.now(),
     });
     return (signal) =>
-      this.#send(requestId, stream, resolved.n, () => this.#read(requestId, stream, call, signal));
+      this.#send({ requestId, stream, signal, isBackground }, resolved.n, () =>
+        this.#read(requestId, stream, call, signal),
+      );
   }
 
   /** Ends a request with this error. Does nothing if it has ended already. */
@@ -102,17 +112,16 @@ export class TextRequests {
     );
   }
 
-  /** Only vLLM names the tokens of log probabilities by their IDs. */
-  #checkLogprobs({ sampling, promptLogprobs }: ResolvedOptions): void {
+  /** Only vLLM names the tokens of log probabilities by their IDs. @throws ServerError. */
+  checkLogprobs(...asked: readonly unknown[]): void {
     const { model, http } = this.#options;
-    if (model.sendsIds || (sampling.logprobs === undefined && promptLogprobs === undefined)) return;
+    if (model.sendsIds || asked.every((each) => each === undefined)) return;
     const remedy = 'ask a vLLM or a model in the tab for them';
     throw notAtServer(http.shownUrl, 'Log probabilities with the IDs of tokens are not sent by', remedy);
   }
 
   async #send(
-    requestId: RequestId,
-    stream: CompletionStream,
+    { requestId, stream, signal, isBackground }: Sent,
     numChoices: number,
     ask: () => Promise<void>,
   ): Promise<void> {
@@ -122,11 +131,12 @@ export class TextRequests {
     stats.recordSubmitted(0, numChoices);
     try {
       await gate.run(async () => {
-        if (this.#streams.has(requestId)) await ask();
-      });
+        if (!signal.aborted) await ask();
+      }, isBackground);
       this.#finish(requestId, stream);
     } catch (error) {
-      this.fail(requestId, error);
+      // Whoever aborted it has said why. Another request may have its ID by now.
+      if (!signal.aborted) this.fail(requestId, error);
     }
   }
 
@@ -143,9 +153,9 @@ export class TextRequests {
       await answer.body?.cancel();
       throw badAnswer(http.shownUrl, `${path} with something that is no stream`);
     }
-    this.#receive(requestId, (nowMs) => stream.start(nowMs));
+    this.#receive(requestId, stream, (nowMs) => stream.start(nowMs));
     const parser = createParser({
-      onEvent: ({ data }) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
+      onEvent: ({ data }) => this.#receive(requestId, stream, (nowMs) => stream.push(data, nowMs)),
       maxBufferSize: MAX_EVENT_LENGTH,
     });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -166,7 +176,7 @@ export class TextRequests {
   }
 
   #finish(requestId: RequestId, stream: CompletionStream): void {
-    this.#receive(requestId, (nowMs) => {
+    this.#receive(requestId, stream, (nowMs) => {
       const received = stream.end(nowMs);
       this.#streams.delete(requestId);
       // The prompt's length is not known earlier.
@@ -175,9 +185,9 @@ export class TextRequests {
     });
   }
 
-  /** Reads nothing of a request that has ended. */
-  #receive(requestId: RequestId, read: (nowMs: number) => Received): void {
-    if (!this.#streams.has(requestId)) return;
+  /** Reads nothing of a request that has ended, though another has its ID now: a row that runs again. */
+  #receive(requestId: RequestId, stream: CompletionStream, read: (nowMs: number) => Received): void {
+    if (this.#streams.get(requestId) !== stream) return;
     const nowMs = this.#options.clock.now();
     this.#report(read(nowMs), nowMs);
   }
