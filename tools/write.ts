@@ -6,10 +6,11 @@ import { pathOf } from './paths.ts';
 
 const FORMAT = 'oxfmt README.md docs';
 
-const MEASUREMENTS = 'node tools/checks/measurements.ts --write';
-const ERRORS = 'node tools/checks/error-reference.ts --write';
-const OPTIONS = 'node tools/checks/generation-options.ts --write';
-const PROGRAM = 'node tools/checks/program.ts';
+const writeBy = (check: string): string => `node tools/checks/${check}.ts --write`;
+const MEASUREMENTS = writeBy('measurements');
+const ERRORS = writeBy('error-reference');
+const OPTIONS = writeBy('generation-options');
+const PROGRAM = writeBy('program');
 
 const [name = '', model] = process.argv.slice(2);
 
@@ -17,25 +18,18 @@ const [name = '', model] = process.argv.slice(2);
 type Command = string | readonly [program: string, ...parameters: string[]];
 
 const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: Command[]]>> = {
-  measurements: [
-    'the tables of docs/measurements and figures of the README, from bench',
-    MEASUREMENTS,
-    FORMAT,
-  ],
+  measurements: ['tables of docs/measurements and figures of the README, from bench', MEASUREMENTS, FORMAT],
   errors: ['docs/errors.md and docs/errors', ERRORS, FORMAT],
   options: ['the table of docs/generation-options.md', OPTIONS, FORMAT],
-  readme: ['the three above, and the program', MEASUREMENTS, ERRORS, OPTIONS, `${PROGRAM} --write`, FORMAT],
+  readme: ['the three above, and the program', MEASUREMENTS, ERRORS, OPTIONS, PROGRAM, FORMAT],
   program: [
     'the program of a model in docs/cpu-engine.md; with an id of the hub or a folder, prints that of it',
     ...(model === undefined
-      ? [`${PROGRAM} --write`, FORMAT]
+      ? [PROGRAM, FORMAT]
       : [[process.execPath, 'tools/checks/program.ts', model] as const]),
   ],
-  api: [
-    "docs/api, from the docstrings of the package's entries",
-    'node tools/checks/api-reference.ts --write',
-  ],
-  licenses: ['public/third-party-licenses.txt', 'node tools/checks/third-party-licenses.ts --write'],
+  api: ["docs/api, from the docstrings of the package's entries", writeBy('api-reference')],
+  licenses: ['public/third-party-licenses.txt', writeBy('third-party-licenses')],
   picture: [
     ".github/page.png, the README's picture",
     'npm run build && npm run build:tests',
@@ -45,10 +39,7 @@ const WRITERS: Readonly<Record<string, readonly [what: string, ...commands: Comm
   recording: ['the run that the page shows before the first press', 'node tools/record/run.ts'],
   film: [".github/run.webm, the README's film", 'node tools/record/main.ts film'],
   kernels: ["the CPU engine's modules, from their sources in assembly", 'node tools/site/kernel-modules.ts'],
-  'regular-expressions': [
-    "verdicts on the product's regular expressions",
-    'node tools/checks/regular-expressions.ts --write',
-  ],
+  'regular-expressions': ["verdicts on the product's regular expressions", writeBy('regular-expressions')],
 };
 
 const REFERENCE: Command = ['python3', '-B', 'tools/reference/write.py', name];

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 
 import { isRecord } from '../../src/platform/is-record.ts';
+import { parseJson } from '../../src/platform/parse-json.ts';
 import { readModel } from '../../src/worker/models/families/families.ts';
 import type { Op, Program } from '../../src/worker/models/program/program.ts';
 import { HUB_CONFIGS } from '../../src/worker/testing/hub-configs.ts';
@@ -38,16 +39,8 @@ function fail(message: string): never {
 }
 
 function parseConfig(text: string): unknown {
-  const config = parsed(text);
+  const config = parseJson(text);
   return isRecord(config) ? config : fail(`The config.json of ${given} is damaged: it isn't a JSON object.`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function readConfig(model: string): Promise<string> {
