@@ -16,6 +16,9 @@ const REMEDY =
   'No Chrome or Chromium was found and none could be installed: install one (on Debian: apt-get install chromium) ' +
   'or set CHROME_PATH to its executable.';
 
+/** The message names the remedy. */
+export class BrowserMissingError extends Error {}
+
 const LINUX_COMMANDS = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser'];
 
 const MAC_APPS = ['Google Chrome', 'Chromium'];
@@ -40,7 +43,7 @@ export async function findBrowser(): Promise<Browser> {
       return browser;
     }
   }
-  throw new Error(REMEDY);
+  throw new BrowserMissingError(REMEDY);
 }
 
 /** CHROME_PATH is an order, not a hint: a wrong one fails instead of falling through. */
@@ -48,7 +51,8 @@ async function browserOfEnvironment(): Promise<Browser | undefined> {
   const path = process.env['CHROME_PATH'];
   if (!path) return undefined;
   const browser = await inspect(path, 'CHROME_PATH');
-  if (!browser) throw new Error(`CHROME_PATH names ${path}, which does not start: correct or unset it.`);
+  if (!browser)
+    throw new BrowserMissingError(`CHROME_PATH names ${path}, which does not start: correct or unset it.`);
   return browser;
 }
 

@@ -8,6 +8,7 @@ import { build } from 'vite';
 import { CACHE_FOLDER } from '../reference/python-package.ts';
 import type { Group, Subject } from './bench-case.ts';
 import { pathOf } from '../paths.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface BuiltPage {
   /** The commit, or a name for the working tree. */
@@ -31,7 +32,9 @@ export async function builtPages(commit: string | undefined): Promise<readonly B
 
 /** Built once, by the commit's own packages, and kept in the user's cache folder. */
 async function pageOfCommit(commit: string): Promise<BuiltPage> {
-  const name = await outputOf(['git', 'rev-parse', '--short=10', `${commit}^{commit}`]);
+  const name = await outputOf(['git', 'rev-parse', '--short=10', `${commit}^{commit}`]).catch(() => {
+    throw new UsageError(`There is no commit ${commit} here. Name one that \`git log\` shows.`);
+  });
   const root = join(CACHE_FOLDER, 'pages', name);
   if (existsSync(root)) return { name, root };
   const tree = `${root}.tree`;

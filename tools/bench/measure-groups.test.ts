@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Group, Samples, Subject } from './bench-case.ts';
-import { measureGroups } from './measure-groups.ts';
+import { measureGroups, only } from './measure-groups.ts';
+import { UsageError } from './usage-error.ts';
 
 beforeEach(() => void vi.spyOn(console, 'log').mockReturnValue());
 afterEach(() => vi.restoreAllMocks());
@@ -66,5 +67,19 @@ describe('measureGroups', () => {
     const [group] = await measureGroups([groupOf([subject('a', [1], order), leftOut])], 1);
     expect(order).toEqual(['a']);
     expect(group?.rows[1]?.missing).toBe('no GPU');
+  });
+});
+
+describe('only', () => {
+  const groups = [groupOf([subject('a', []), subject('b', [])])];
+
+  it('keeps the rows that contain the text, and all without one', () => {
+    expect(only(groups, 'Rates b')[0]?.subjects.map(({ labels }) => labels)).toEqual([['b']]);
+    expect(only(groups, undefined)).toBe(groups);
+  });
+
+  it('lists the rows if none contains the text', () => {
+    const message = 'No row contains “zzz”. The rows are:\n  Rates a\n  Rates b';
+    expect(() => only(groups, 'zzz')).toThrow(new UsageError(message));
   });
 });

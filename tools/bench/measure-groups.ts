@@ -1,6 +1,7 @@
 import type { Group, Samples, Subject } from './bench-case.ts';
 import type { RecordedGroup, RecordedRow } from './record.ts';
 import { figureOf, medianOf } from './statistics.ts';
+import { UsageError } from './usage-error.ts';
 
 interface Measured {
   readonly subject: Subject;
@@ -32,6 +33,25 @@ export async function measureGroups(
     }
   }
   return measured.map(({ group, rows }) => summarize(group, rows));
+}
+
+/** The groups of the rows whose caption or labels contain the text. */
+export function only(groups: readonly Group[], text: string | undefined): readonly Group[] {
+  if (text === undefined) return groups;
+  const some = groups.flatMap(({ ratio, ...group }): readonly Group[] => {
+    const subjects = group.subjects.filter(({ labels }) =>
+      [group.caption, ...labels].join(' ').includes(text),
+    );
+    const [first] = subjects;
+    if (!first) return [];
+    // The others are compared with the group's first one.
+    const hasBase = first.base !== undefined || first === group.subjects[0];
+    return [{ ...group, ...(ratio && hasBase && { ratio }), subjects }];
+  });
+  if (some.length > 0) return some;
+  const rows = groups.flatMap(({ caption, subjects }) => subjects.map(({ labels }) => [caption, ...labels]));
+  const names = rows.map((row) => `\n  ${row.join(' ')}`);
+  throw new UsageError(`No row contains “${text}”. The rows are:${names.join('')}`);
 }
 
 /** Does nothing if the subject has failed before or is left out. */

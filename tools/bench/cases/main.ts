@@ -1,4 +1,5 @@
-import type { BenchCase, Chosen, Group, Setup } from '../bench-case.ts';
+import { BrowserMissingError } from '../../../bridge/browser/find-browser.ts';
+import type { BenchCase, Chosen, Setup } from '../bench-case.ts';
 import { bench as engine } from './engine.ts';
 import { bench as peers } from './peers.ts';
 import { bench as gpu } from './gpu.ts';
@@ -11,31 +12,25 @@ import { bench as page } from './page.ts';
 import { bench as load } from './load.ts';
 import { bench as jobs } from './jobs.ts';
 import { conditionsOf } from '../conditions.ts';
-import { measureGroups } from '../measure-groups.ts';
+import { measureGroups, only } from '../measure-groups.ts';
 import { parseOptions, usageOf } from '../options.ts';
 import { writeRecord, type BenchRecord } from '../record.ts';
 import { reportOf } from '../report.ts';
+import { UsageError } from '../usage-error.ts';
 
 // `npm run bench -- CASE [OPTIONS]`
 
-const CASES: Readonly<Record<string, BenchCase>> = {
-  engine,
-  peers,
-  gpu,
-  encoder,
-  cpu,
-  state,
-  lookup,
-  tabs,
-  page,
-  load,
-  jobs,
-};
+const CASES = { engine, peers, gpu, encoder, cpu, state, lookup, tabs, page, load, jobs };
 
 const [name = '', ...args] = process.argv.slice(2);
-const found = CASES[name];
-if (found) await start(found);
-else fail(usage());
+try {
+  const found = Object.entries(CASES).find(([each]) => each === name)?.[1];
+  if (!found) throw new UsageError(usage());
+  await start(found);
+} catch (error) {
+  if (!(error instanceof UsageError || error instanceof BrowserMissingError)) throw error;
+  fail(error.message);
+}
 
 function usage(): string {
   return [
@@ -52,7 +47,7 @@ async function start(bench: BenchCase): Promise<void> {
   try {
     chosen = parseOptions(bench, args);
   } catch (error) {
-    return fail(`${error instanceof Error ? error.message : String(error)}\n${help}`);
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${help}`);
   }
   await bench.run(chosen, (setup) => measureAndRecord(chosen, setup));
 }
@@ -68,22 +63,6 @@ async function measureAndRecord(chosen: Chosen, setup: Setup): Promise<void> {
   else if (isSoftware) console.log('Not recorded: the adapter computes on the CPU.');
   else console.log(`Recorded in ${await writeRecord(name, record)}`);
   for (const broken of check?.(groups) ?? []) fail(`Failed: ${broken}`);
-}
-
-function only(groups: readonly Group[], text: string | undefined): readonly Group[] {
-  if (text === undefined) return groups;
-  const some = groups.flatMap(({ ratio, ...group }): readonly Group[] => {
-    const subjects = group.subjects.filter(({ labels }) =>
-      [group.caption, ...labels].join(' ').includes(text),
-    );
-    const [first] = subjects;
-    if (!first) return [];
-    // The others are compared with the group's first one.
-    const hasBase = first.base !== undefined || first === group.subjects[0];
-    return [{ ...group, ...(ratio && hasBase && { ratio }), subjects }];
-  });
-  if (some.length > 0) return some;
-  throw new Error(`No row contains “${text}”.`);
 }
 
 function fail(message: string): void {
