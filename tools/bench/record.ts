@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import * as v from 'valibot';
 
+import { parseJson } from '../../src/platform/parse-json.ts';
 import type { Conditions } from './conditions.ts';
 import { pathOf } from '../paths.ts';
 import type { Figure } from './statistics.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface BenchRecord extends Conditions {
   /** A run replaces the record of its key. */
@@ -43,18 +46,22 @@ export interface RecordedRow {
   readonly ratio?: Figure;
 }
 
-/** The schema of `bench/CASE.json`. */
-interface Records {
-  /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 6;
-  readonly records: readonly BenchRecord[];
-}
+const GROUP = v.object({ columns: v.array(v.unknown()), rows: v.array(v.unknown()) });
+const RECORD = v.object({ key: v.string(), groups: v.array(GROUP) });
+/** Of `bench/CASE.json`. The version is raised when a field changes its meaning. */
+const RECORDS = v.object({
+  schemaVersion: v.literal(6),
+  records: v.array(v.custom<BenchRecord>((record) => v.is(RECORD, record))),
+});
 
 export function readRecords(name: string): readonly BenchRecord[] {
   const path = pathOfRecords(name);
   if (!existsSync(path)) return [];
-  const { records }: Records = JSON.parse(readFileSync(path, 'utf8'));
-  return records;
+  const { success, output } = v.safeParse(RECORDS, parseJson(readFileSync(path, 'utf8')));
+  if (success) return output.records;
+  throw new UsageError(
+    `bench/${name}.json is damaged. Run \`git restore bench/${name}.json\`, or delete it and run \`npm run bench -- ${name}\`.`,
+  );
 }
 
 /** Replaces the record of its key and keeps the others. Returns the file's path. */
@@ -63,7 +70,8 @@ export async function writeRecord(name: string, record: BenchRecord): Promise<st
   const records = [...others, record].toSorted((a, b) => a.key.localeCompare(b.key));
   const path = pathOfRecords(name);
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, `${JSON.stringify({ schemaVersion: 6, records } satisfies Records, undefined, 1)}\n`);
+  const file: v.InferOutput<typeof RECORDS> = { schemaVersion: 6, records };
+  await writeFile(path, `${JSON.stringify(file, undefined, 1)}\n`);
   return path;
 }
 

@@ -14,7 +14,7 @@ import { bench as jobs } from './jobs.ts';
 import { conditionsOf } from '../conditions.ts';
 import { measureGroups, only } from '../measure-groups.ts';
 import { parseOptions, usageOf } from '../options.ts';
-import { writeRecord, type BenchRecord } from '../record.ts';
+import { readRecords, writeRecord, type BenchRecord } from '../record.ts';
 import { reportOf } from '../report.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -49,6 +49,8 @@ async function start(bench: BenchCase): Promise<void> {
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${help}`);
   }
+  // A damaged file fails before the measurement, not after it.
+  readRecords(name);
   await bench.run(chosen, (setup) => measureAndRecord(chosen, setup));
 }
 
