@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
+import { integerOf } from './src/batching/testing/whole-run.ts';
+
 const TESTS = '{src,bridge,tools}/**/*.test.{ts,tsx}';
 
 /**
@@ -28,8 +30,8 @@ const COVERING = [
 const TIMEOUT_MS = process.env['FULL'] ? 1_200_000 : 30_000;
 
 /** Picks random cases, and those of a part. Vitest hands the environment to its processes. */
-process.env['SEED'] ??= String(Date.now() % 2 ** 31);
-console.log(`SEED=${process.env['SEED']}`);
+process.env['SEED'] ||= String(Date.now() % 2 ** 31);
+console.log(`SEED=${integerOf('SEED', 0)}`);
 
 export default defineConfig({
   test: {

@@ -1,10 +1,11 @@
+import { integerOf } from '../src/batching/testing/whole-run.ts';
 import { runSoak } from './soak/soak.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
 /** Set it for a longer run, or for one on WebGPU. */
-const GIVEN_MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0);
+const GIVEN_MINUTES = integerOf('SOAK_MINUTES', 0);
 const MINUTES = GIVEN_MINUTES || 4;
 
 test(`${MINUTES} minutes of mixed load from three tabs, with faults, lose nothing and leave nothing behind`, async ({

@@ -1,4 +1,4 @@
-import { someOf as someBySeed } from '../../src/batching/testing/whole-run.ts';
+import { integerOf, someOf as someBySeed } from '../../src/batching/testing/whole-run.ts';
 
 /** Numbers in [0, 1) that a seed repeats: mulberry32. */
 export function seededRandom(seed: number): () => number {
@@ -13,8 +13,8 @@ export function seededRandom(seed: number): () => number {
 
 /** The seed of this run, which the set-up prints. Playwright hands the environment to its worker processes. */
 export function runSeed(): number {
-  process.env['E2E_SEED'] ??= String(Math.floor(Math.random() * 2 ** 31));
-  return Number(process.env['E2E_SEED']);
+  process.env['E2E_SEED'] ||= String(Math.floor(Math.random() * 2 ** 31));
+  return integerOf('E2E_SEED', 0);
 }
 
 /** Of cases that are alike, the short run takes some by its seed. The whole one takes all. */
