@@ -128,12 +128,15 @@ test(
 /** Runs in the page: opens the box, closes it, and opens it again before the browser says that it was closed. */
 async function openAgainAtOnce(opener: HTMLElement): Promise<boolean> {
   opener.click();
-  await new Promise(requestAnimationFrame);
-  document.querySelector<HTMLButtonElement>('dialog[open] .panel-head button')?.click();
+  let close: HTMLButtonElement | null = null;
+  while (!close) {
+    await new Promise(requestAnimationFrame);
+    close = document.querySelector('dialog[open] .panel-head button');
+  }
+  close.click();
   await Promise.resolve();
   opener.click();
-  await new Promise(requestAnimationFrame);
-  await new Promise(requestAnimationFrame);
+  for (let frames = 0; frames < 5; frames += 1) await new Promise(requestAnimationFrame);
   return document.querySelector('dialog[open]') !== null;
 }
 
