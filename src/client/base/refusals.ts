@@ -41,6 +41,6 @@ export function functionRefusal(name: string, value: unknown): InvalidOptionErro
 }
 
 /** Also that of another window. */
-function isSignal(signal: unknown): boolean {
+export function isSignal(signal: unknown): boolean {
   return isRecord(signal) && typeof signal['addEventListener'] === 'function';
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { createJob } from './create-job.ts';
 
@@ -33,8 +33,49 @@ describe('jobs.create refuses by name', () => {
     ],
     ['rows and requests', { rows: ROWS, template: '', requests: [] }, 'INVALID_OPTION', 'requests'],
     ['requests with a template', { requests: [{}], template: '' }, 'UNKNOWN_OPTION', 'template'],
+    ['rows that can’t be opened', { rows: { [Symbol.iterator]: 5 }, template: '' }, 'INVALID_OPTION', 'rows'],
+    [
+      'rows that open as a number',
+      { rows: { [Symbol.asyncIterator]: () => 5 }, template: '' },
+      'INVALID_OPTION',
+      'rows',
+    ],
   ])('%s', async (_, options, code, param) => {
     await expect(create(options)).rejects.toMatchObject({ code, param });
+  });
+
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+
+  it.each([
+    ['INVALID_OPTION', 'signal', [{ signal: {} }, { signal: 5 }, { signal: 'x' }, { signal: null }]],
+    ['INVALID_OPTION', 'onStored', [{ onStored: 5 }, { onStored: null }, { onStored: {} }]],
+    [
+      'INVALID_OPTION',
+      'seed',
+      [{ seed: -1 }, { seed: 2 ** 32 }, { seed: '1' }, { options: { seed: 2 ** 32 } }],
+    ],
+    [
+      'INVALID_OPTION',
+      'options',
+      [5, false, null, 'x', [], () => {}, Symbol('x')].flatMap((options) => [
+        { options },
+        { options, deployment: 'embedder' },
+      ]),
+    ],
+    ['INVALID_OPTION', 'responseFormat', [{ responseFormat: '' }, { responseFormat: null }]],
+    ['INVALID_OPTION', 'temperature', [{ options: { temperature: 'hot' } }]],
+    ['UNKNOWN_OPTION', 'temprature', [{ options: { temprature: 1 } }]],
+    ['INVALID_OPTION', 'normalize', [{ deployment: 'embedder', options: { normalize: 5 } }]],
+    ['UNKNOWN_OPTION', 'foo', [{ deployment: 'embedder', options: { foo: 1 } }]],
+    ['UNKNOWN_OPTION', 'self', [{ deployment: 'embedder', options: cycle }]],
+  ])('%s `%s`, before it asks for a row', async (code, param, wrong) => {
+    const next = vi.fn<() => IteratorResult<unknown>>(() => ({ done: true, value: undefined }));
+    for (const given of wrong) {
+      const rows = { [Symbol.iterator]: () => ({ next }) };
+      await expect(create({ rows, template: '', ...given })).rejects.toMatchObject({ code, param });
+    }
+    expect(next).not.toHaveBeenCalled();
   });
 
   it.each([

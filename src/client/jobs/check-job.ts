@@ -1,24 +1,50 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { isBoolean, oneOf, parseOptions, validator, type Validate } from '../../batching/base/validate.ts';
+import {
+  integerIn,
+  isBoolean,
+  oneOf,
+  parseOptions,
+  validator,
+  type Validate,
+} from '../../batching/base/validate.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
+import { isSignal } from '../base/refusals.ts';
 import type { CreateJobOptions } from './types.ts';
+
+type AnySource = AsyncIterable<unknown> & Iterable<unknown>;
 
 export const isText = validator('a text', (value, refuse): string => {
   if (typeof value === 'string') return value;
   throw refuse(value);
 });
 
-const isSource = validator('a list of rows, or what gives them one after another', (value, refuse) => {
-  if (typeof value === 'object' && value !== null)
-    if (Symbol.iterator in value || Symbol.asyncIterator in value) return value;
+export const isSource = validator(
+  'a list of rows, or an object that gives them one after another',
+  (value, refuse): object => {
+    if (typeof value !== 'object' || value === null) throw refuse(value);
+    const { [Symbol.asyncIterator]: openAsync, [Symbol.iterator]: open }: Partial<AnySource> = value;
+    if (typeof (openAsync ?? open) === 'function') return value;
+    throw refuse(value);
+  },
+);
+
+const isAbortSignal = validator('an AbortSignal', (value, refuse): unknown => {
+  if (isSignal(value)) return value;
   throw refuse(value);
 });
 
-/** Checked where it is used. */
+const isFunction = validator('a function', (value, refuse): unknown => {
+  if (typeof value === 'function') return value;
+  throw refuse(value);
+});
+
+/** `create-job.ts` checks it: these checks are too large for the code that only shows jobs. */
 const isLater = validator('any value', (value) => value);
 
-const COMMON = { name: isText, seed: isLater, signal: isLater, onStored: isLater };
+export const isSeed = integerIn({ from: 0, to: 2 ** 32 - 1 });
+
+const COMMON = { name: isText, seed: isSeed, signal: isAbortSignal, onStored: isFunction };
 const TABLE = {
   ...COMMON,
   rows: isSource,

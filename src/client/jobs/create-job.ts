@@ -5,23 +5,19 @@ import { parseOptions } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
 import { SEED_OF_FILE } from '../../jobs/row-rules.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
+import { EMBEDDING_CHECKS } from '../../protocol/encoder-options.ts';
 import { JobRowError } from '../../protocol/errors/jobs.ts';
-import { TEXT_GENERATOR, type GenerationOptions } from '../../protocol/generation.ts';
+import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { createId } from '../../protocol/ids.ts';
 import { readCells } from '../../protocol/job-cells.ts';
 import { missingColumn } from '../../protocol/job-template.ts';
 import { MAX_ROWS_PER_CALL, type JobDefinition } from '../../protocol/jobs.ts';
 import type { Ask } from '../links/calls.ts';
-import { checkJob } from './check-job.ts';
-import type {
-  CreateJobOptions,
-  EmbedJobOptions,
-  JobSource,
-  RequestJobOptions,
-  TextJobOptions,
-} from './types.ts';
+import { checkJob, isSeed, isSource } from './check-job.ts';
+import type { CreateJobOptions, JobSource, RequestJobOptions } from './types.ts';
 import {
   jobValueNotJson,
   missingJobColumn,
@@ -40,25 +36,21 @@ const MAX_CALL_LENGTH = 2 ** 20;
  */
 export async function createJob(options: CreateJobOptions, ask: Ask, isChatModel: boolean): Promise<string> {
   checkJob(options);
-  const { signal, onStored } = options;
-  const rows = textsOf(sourceOf(options), hasRequests(options) ? 'requests' : 'rows');
-  const first = await rows.next();
-  if (first.done) throw noJobRows();
-  const job = describe(options, first.value, isChatModel);
-  const jobName = options.name ?? `Job ${job.createdAt.slice(0, 16).replace('T', ' ')}`;
-  signal?.throwIfAborted();
-  await ask({ type: 'create-job', job, jobName });
+  const settings = readSettings(options);
+  const { signal = new AbortController().signal, onStored } = options;
+  signal.throwIfAborted();
+  const rows = textsOf(sourceOf(options), hasRequests(options) ? 'requests' : 'rows', signal);
   try {
-    await storeRows(job, withFirst(first.value, rows), ask, (numRows) => {
-      signal?.throwIfAborted();
-      onStored?.(numRows);
-    });
-    await ask({ type: 'start-job', jobId: job.id });
-  } catch (error) {
-    await ask({ type: 'steer-job', jobId: job.id, action: 'delete' }).catch(() => {});
-    throw error;
+    const first = await rows.next();
+    if (first.done) throw noJobRows();
+    const job = describe(options, settings, first.value, isChatModel);
+    const jobName = options.name ?? `Job ${job.createdAt.slice(0, 16).replace('T', ' ')}`;
+    const draft = new JobDraft(job, ask, signal);
+    await draft.store(jobName, withFirst(first.value, rows), onStored);
+    return job.id;
+  } finally {
+    await rows.return();
   }
-  return job.id;
 }
 
 function sourceOf(options: CreateJobOptions): JobSource<unknown> {
@@ -69,49 +61,67 @@ function hasRequests(options: CreateJobOptions): options is RequestJobOptions {
   return 'requests' in options && options.requests !== undefined;
 }
 
-function describe(options: CreateJobOptions, first: string, isChatModel: boolean): JobDefinition {
+/** What the options say without the rows. */
+interface Settings {
+  readonly seed: number | undefined;
+  /** Options of every row. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** @throws InvalidOptionError, UnknownOptionError. */
+function readSettings(options: CreateJobOptions): Settings {
+  const { seed } = options;
+  if (hasRequests(options)) return { seed, options: {} };
+  const { options: given = {} } = options;
+  if (options.deployment === EMBEDDER)
+    return { seed, options: parseOptions('options', EMBEDDING_CHECKS, given) };
+  const { responseFormat } = options;
+  const checked = parseOptions<CheckedGenerationOptions>('options', OPTION_CHECKS, given);
+  for (const name of ['n', 'echo', 'promptLogprobs'] as const)
+    if (checked[name] !== undefined)
+      throw InvalidOptionError.of(name, 'left out: it is not for jobs', checked[name]);
+  const { seed: ownSeed, ...ofRows } = {
+    ...checked,
+    ...(responseFormat !== undefined && {
+      responseFormat: OPTION_CHECKS.responseFormat('responseFormat', responseFormat),
+    }),
+  };
+  return {
+    seed: seed ?? (ownSeed === undefined ? undefined : isSeed('seed', ownSeed)),
+    options: Object.fromEntries(Object.entries(ofRows).filter(([, value]) => value !== undefined)),
+  };
+}
+
+function describe(
+  options: CreateJobOptions,
+  { seed, options: ofRows }: Settings,
+  first: string,
+  isChatModel: boolean,
+): JobDefinition {
   const now = Date.now();
   const common = {
     id: `${now.toString(36).padStart(9, '0')}-${createId().slice(0, 12)}`,
     createdAt: new Date(now).toISOString(),
-    seed: checkSeed(options.seed) ?? (hasRequests(options) ? SEED_OF_FILE : randomSeed()),
+    seed: seed ?? (hasRequests(options) ? SEED_OF_FILE : randomSeed()),
   };
   const columns = [...(readCells(first)?.keys() ?? [])];
   if (hasRequests(options)) {
     const isEmbedding = textIn(first, 'url')?.includes('embed');
     const deployment = isEmbedding ? EMBEDDER : TEXT_GENERATOR;
-    return { ...common, source: 'requests', deployment, isChat: false, options: {}, columns: [] };
+    return { ...common, source: 'requests', deployment, isChat: false, options: ofRows, columns: [] };
   }
   const { template } = options;
   checkColumns(template, columns);
-  const table = { ...common, source: 'rows', template, columns } as const;
-  return options.deployment === EMBEDDER
-    ? { ...table, deployment: EMBEDDER, isChat: false, options: withoutUndefined(options.options) }
-    : { ...table, ...describeText(options, columns, isChatModel) };
-}
-
-function describeText(
-  { system, options = {}, responseFormat, chat, seed }: TextJobOptions,
-  columns: readonly string[],
-  isChatModel: boolean,
-) {
+  const table = { ...common, source: 'rows', template, columns, options: ofRows } as const;
+  if (options.deployment === EMBEDDER) return { ...table, deployment: EMBEDDER, isChat: false };
+  const { system, chat } = options;
   if (system !== undefined) checkColumns(system, columns);
-  const given: GenerationOptions = { ...options, ...(responseFormat && { responseFormat }) };
-  const { seed: ownSeed, ...checked } = parseOptions<CheckedGenerationOptions>(
-    'options',
-    OPTION_CHECKS,
-    given,
-  );
-  for (const name of ['n', 'echo', 'promptLogprobs'] as const)
-    if (checked[name] !== undefined)
-      throw InvalidOptionError.of(name, 'left out: it is not for jobs', checked[name]);
   return {
+    ...table,
     deployment: TEXT_GENERATOR,
     ...(system !== undefined && { system }),
     isChat: chat ?? (system !== undefined || isChatModel),
-    options: withoutUndefined(checked),
-    ...(seed === undefined && typeof ownSeed === 'number' && { seed: checkSeed(ownSeed) }),
-  } as const;
+  };
 }
 
 function checkColumns(template: string, known: readonly string[]): void {
@@ -119,34 +129,65 @@ function checkColumns(template: string, known: readonly string[]): void {
   if (missing !== undefined) throw missingJobColumn(missing, known);
 }
 
-function checkSeed<Seed extends number | undefined>(seed: Seed): Seed {
-  if (seed === undefined || (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)) return seed;
-  throw InvalidOptionError.of('seed', 'an integer from 0 to 4294967295', seed);
-}
+/** A job whose rows are being stored. */
+class JobDraft {
+  readonly #job: JobDefinition;
+  readonly #ask: Ask;
+  readonly #signal: AbortSignal;
+  /** The call before. It settles even if nobody waits for its answer any more. */
+  #call: Promise<unknown> = Promise.resolve();
 
-/** Sends rows in pieces, so that neither tab nor worker holds them all. */
-async function storeRows(
-  { id: jobId, source }: JobDefinition,
-  rows: AsyncIterable<string>,
-  ask: Ask,
-  onStored: (numRows: number) => void,
-): Promise<void> {
-  const customIds = new Set<string>();
-  let [from, length]: [number, number] = [0, 0];
-  let piece: string[] = [];
-  const send = async (): Promise<void> => {
-    await ask({ type: 'add-job-rows', jobId, from, rows: piece });
-    from += piece.length;
-    onStored(from);
-    [piece, length] = [[], 0];
-  };
-  for await (const text of rows) {
-    if (source === 'requests') addNew(customIds, textIn(text, 'custom_id'));
-    piece.push(text);
-    length += text.length;
-    if (length >= MAX_CALL_LENGTH || piece.length === MAX_ROWS_PER_CALL) await send();
+  constructor(job: JobDefinition, ask: Ask, signal: AbortSignal) {
+    this.#job = job;
+    this.#ask = ask;
+    this.#signal = signal;
   }
-  if (piece.length > 0) await send();
+
+  /** Stores all rows, and starts the job. Deletes it if that fails, or once the signal aborts. */
+  async store(jobName: string, rows: AsyncIterable<string>, onStored: CreateJobOptions['onStored']) {
+    const { id: jobId } = this.#job;
+    try {
+      await this.#send({ type: 'create-job', job: this.#job, jobName });
+      await this.#storeRows(rows, onStored);
+      await this.#send({ type: 'start-job', jobId });
+    } catch (error) {
+      // The worker runs calls side by side: it would create the job after its deletion.
+      const deleted = this.#call
+        .catch(() => {})
+        .then(() => this.#ask({ type: 'steer-job', jobId, action: 'delete' }))
+        .catch(() => {});
+      if (!this.#signal.aborted) await deleted;
+      throw error;
+    }
+  }
+
+  /** Sends rows in pieces, so that neither tab nor worker holds them all. */
+  async #storeRows(rows: AsyncIterable<string>, onStored: CreateJobOptions['onStored']): Promise<void> {
+    const { id: jobId, source } = this.#job;
+    const customIds = new Set<string>();
+    let [from, length]: [number, number] = [0, 0];
+    let piece: string[] = [];
+    const send = async (): Promise<void> => {
+      await this.#send({ type: 'add-job-rows', jobId, from, rows: piece });
+      from += piece.length;
+      onStored?.(from);
+      [piece, length] = [[], 0];
+    };
+    for await (const text of rows) {
+      if (source === 'requests') addNew(customIds, textIn(text, 'custom_id'));
+      piece.push(text);
+      length += text.length;
+      if (length >= MAX_CALL_LENGTH || piece.length === MAX_ROWS_PER_CALL) await send();
+    }
+    if (piece.length > 0) await send();
+  }
+
+  /** @throws the signal's reason as soon as it aborts. */
+  async #send(request: Parameters<Ask>[0]): Promise<void> {
+    this.#signal.throwIfAborted();
+    this.#call = this.#ask(request);
+    await untilAborted(this.#call, this.#signal);
+  }
 }
 
 /** @throws JobRowError. */
@@ -163,9 +204,13 @@ function textIn(row: string, field: string): string | undefined {
 }
 
 /** @throws JobRowError for an entry that is no JSON object. */
-async function* textsOf(source: JobSource<unknown>, name: string): AsyncGenerator<string, void, undefined> {
+async function* textsOf(
+  source: JobSource<unknown>,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
   let index = 0;
-  for await (const row of source) {
+  for await (const row of entriesOf(source, name, signal)) {
     const place = `${name}[${index}]`;
     const json = typeof row === 'string' ? row : writeJson(row, place);
     if (json === undefined || !isRecord(parseJson(json)))
@@ -173,6 +218,40 @@ async function* textsOf(source: JobSource<unknown>, name: string): AsyncGenerato
     yield json;
     index += 1;
   }
+}
+
+/** As `for await` takes them. Once the signal aborts, ends the source without waiting for it, and throws the reason. */
+async function* entriesOf(source: JobSource<unknown>, name: string, signal: AbortSignal) {
+  const iterator = openSource(source, name);
+  // Rows of a list are taken at once: waiting for each would take longer than storing it.
+  const settle = (given: unknown): unknown =>
+    isRecord(given) && 'then' in given ? untilAborted(Promise.resolve(given), signal) : given;
+  let isOpen = true;
+  try {
+    while (isOpen) {
+      // A source that throws has ended by itself.
+      isOpen = false;
+      const { done, value }: Partial<IteratorResult<unknown>> = Object(await settle(iterator.next()));
+      isOpen = !done;
+      if (isOpen) yield await settle(value);
+    }
+  } finally {
+    if (isOpen || signal.aborted) await untilAborted(end(iterator), signal).catch(() => {});
+  }
+}
+
+type Source = Partial<AsyncIterable<unknown> & Iterable<unknown>>;
+type Entries = AsyncIterator<unknown> | Iterator<unknown>;
+
+/** @throws InvalidOptionError. */
+function openSource(source: Source, name: string): Entries {
+  const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
+  if (iterator && typeof Object(iterator).next === 'function') return iterator;
+  throw InvalidOptionError.of(name, isSource.expected, iterator);
+}
+
+async function end(iterator: Entries): Promise<void> {
+  await iterator.return?.();
 }
 
 /** Undefined for a row with a cycle. @throws JobRowError for a value that JSON would change or leave out. */
@@ -204,10 +283,4 @@ function isOfJson(value: unknown): boolean {
 async function* withFirst(first: string, others: AsyncIterable<string>): AsyncGenerator<string> {
   yield first;
   yield* others;
-}
-
-function withoutUndefined(
-  options: EmbedJobOptions['options'] | CheckedGenerationOptions = {},
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
