@@ -27,7 +27,8 @@ export interface OwnServer {
 
 /** The target of the command line, with the key of the environment. */
 export function targetIn({ target }: CommandLineOptions): ForwardTarget | undefined {
-  const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
+  // Secrets often end with a line break.
+  const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY']?.trim() || undefined;
   return target && { ...target, apiKey };
 }
 

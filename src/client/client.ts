@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { GenericSchema } from 'valibot';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import type { Optional } from '../batching/base/records.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import type { ChatMessage, Prompt, TokenizeChatOptions } from '../protocol/chat.ts';
@@ -151,7 +152,8 @@ export interface ServerOptions {
 export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>(
   options: ConnectOptions | ServerOptions,
 ): Promise<TabserveClient<DeploymentTypes<Deployments>>> {
-  const way = await (options.server === undefined ? wayToWorker(options) : wayToServer(options));
+  const given: Partial<ConnectOptions> | ServerOptions = checkedOptions(options);
+  const way = await (given.server === undefined ? wayToWorker(given) : wayToServer(given));
   const client = new TabserveClient<DeploymentTypes<Deployments>>(...way);
   logFailures(client);
   return client;
@@ -185,7 +187,13 @@ async function wayToWorker({
   embedder,
   reranker,
   ...given
-}: ConnectOptions): Promise<Way> {
+}: Partial<ConnectOptions>): Promise<Way> {
+  if (typeof createWorker !== 'function')
+    throw InvalidOptionError.of(
+      'worker',
+      'a function that makes a worker, unless there is a `server`',
+      createWorker,
+    );
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
   const server = backend === 'auto' && serverOfPage();

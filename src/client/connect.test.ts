@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import { connect } from './client.ts';
+import { connect, type ConnectOptions } from './client.ts';
 
 const worker = (): Worker => {
   throw new Error('No tab leads here.');
@@ -35,5 +35,19 @@ it('connect refuses a model that is none', async () => {
   await expect(connect({ worker, model: 5 as unknown as string })).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     message: expect.stringContaining('Expected `model` to be a Hugging Face model ID'),
+  });
+});
+
+it.each([
+  ['no options', undefined, 'worker'],
+  ['null', null, 'worker'],
+  ['options without a worker', {}, 'worker'],
+  ['a worker that nothing makes', { worker: {} }, 'worker'],
+  ['a text', 'https://gpu:8000', 'options'],
+])('connect refuses %s by name', async (_, options, param) => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+  await expect(connect(options as unknown as ConnectOptions)).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    param,
   });
 });

@@ -1,6 +1,7 @@
 import { writeOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { unreachable } from '../../../protocol/server-errors.ts';
 import { toServerError } from '../../../protocol/server-failure.ts';
+import { checkServerOptions } from './server-options.ts';
 
 /** Where a server is. */
 export interface ServerAddress {
@@ -17,7 +18,10 @@ export class ServerHttp {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor({ url, shownUrl = url, apiKey }: ServerAddress) {
+  /** @throws InvalidOptionError, UnknownOptionError: these are options of `connect`. */
+  constructor(options: ServerAddress) {
+    checkServerOptions(options);
+    const { url, shownUrl = url, apiKey } = options;
     this.#url = url;
     this.shownUrl = shownUrl;
     this.#headers = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };

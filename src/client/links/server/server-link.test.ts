@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { clientId } from '../../../batching/generation/test-support.ts';
-import { TabserveClient } from '../../client.ts';
+import { connect, TabserveClient } from '../../client.ts';
 import type { TabserveStats } from '../../../protocol/stats.ts';
 import { ServerLink, type ServerLinkOptions } from './server-link.ts';
 import { toServerUrl } from './server-url.ts';
@@ -94,6 +94,16 @@ const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
     (error: Error & { code: string }) => error.code,
   );
 
+/** Why a client with these options can't ask its server. */
+async function refusalOf(options: object): Promise<{ readonly message: string }> {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const client = await connect({ server: URL_OF_SERVER, ...options });
+  return client.ready().then(
+    () => ({ message: 'none' }),
+    (error: Error) => error,
+  );
+}
+
 it.each([
   ['http://gpu:8000', 'http://gpu:8000'],
   ['https://gpu/v1/', 'https://gpu'],
@@ -110,6 +120,41 @@ it.each(['gpu:8000', '', 3, 'ftp://gpu', 'https://gpu?key=1', 'https://me:secret
     expect(refuse).not.toThrow('secret');
   },
 );
+
+describe('connect refuses options of a server', () => {
+  it.each([null, 5, {}, '', 'a\nb', 'a→b', 'a b'])(
+    'a key that no header holds, without showing it: %j',
+    async (apiKey) => {
+      const error = await refusalOf({ apiKey });
+      expect(error).toMatchObject({ code: 'INVALID_OPTION', param: 'apiKey' });
+      expect(error.message).toMatch(
+        /^Expected `apiKey` to be 1 or more visible ASCII characters, .*, got (?:a string that is empty or has other characters|object|number)$/,
+      );
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it.each(['model', 'embedder', 'reranker'])('a %s that is no text', async (name) => {
+    for (const value of [null, 5, Symbol('x'), ['a']])
+      expect(await refusalOf({ [name]: value })).toMatchObject({ code: 'INVALID_OPTION', param: name });
+    expect(asked).toEqual([]);
+  });
+
+  it.each(['modle', 'worker', 'backend', 'name', 'dtype', 'hub', 'canLead'])(
+    'the name `%s`, which a server lacks',
+    async (name) => {
+      const error = await refusalOf({ [name]: 'x' });
+      expect(error).toMatchObject({ code: 'UNKNOWN_OPTION', param: name });
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('and takes those that are undefined', async () => {
+    expect(await refusalOf({ apiKey: undefined, model: undefined, worker: undefined })).toEqual({
+      message: 'none',
+    });
+  });
+});
 
 describe('the model', () => {
   it('is the first that the server names, or the named one, asked for with the key', async () => {
