@@ -1,12 +1,15 @@
 import * as v from 'valibot';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
+import { isBoolean, isWholeText } from '../../../batching/base/validate.ts';
+import { tokenIdsIn } from '../../../batching/base/validate-compound.ts';
+import { OPTION_CHECKS } from '../../../batching/options/option-checks.ts';
 import { lengthOfChat } from '../../../protocol/chat.ts';
 import type { Detokenization, Tokenization } from '../../../protocol/models.ts';
 import { messageBody, toolsBody } from '../../../protocol/openai/answer-body.ts';
 import type { ServerModel } from '../../../protocol/openai/server-model.ts';
 import { readMessages } from '../../../protocol/read-messages.ts';
 import { badAnswer, notAtServer } from '../../../protocol/server-errors.ts';
-import { count, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../../../protocol/wire.ts';
+import { count, MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../../protocol/wire.ts';
 import type { Outgoing } from '../link.ts';
 import type { ServerHttp } from './server-http.ts';
 
@@ -33,6 +36,8 @@ const tokens = v.object({
 
 const text = v.object({ prompt: v.string() });
 
+const isTokenIds = tokenIdsIn({ maxItems: MAX_TOKEN_IDS });
+
 export function isTokenCall(call: Call): call is Extract<Call, { type: TokenCall }> {
   return call.type === 'tokenize' || call.type === 'tokenize-chat' || call.type === 'detokenize';
 }
@@ -54,10 +59,8 @@ export async function answerTokenCall(
   const { signal } = new AbortController();
   const model = modelId;
   if (call.type === 'detokenize') {
-    const answer = v.safeParse(
-      text,
-      await http.json('/detokenize', { model, tokens: call.tokenIds }, signal),
-    );
+    const body = { model, tokens: isTokenIds('tokenIds', call.tokenIds) };
+    const answer = v.safeParse(text, await http.json('/detokenize', body, signal));
     if (answer.success) return { modelId, text: answer.output.prompt };
     throw badAnswer(http.shownUrl, '/detokenize with something that is not a text');
   }
@@ -71,10 +74,10 @@ export async function answerTokenCall(
 
 function promptOf(call: Extract<Call, { type: 'tokenize' | 'tokenize-chat' }>): object {
   if (call.type === 'tokenize') {
-    const { text: prompt, addSpecialTokens } = call;
-    if (typeof prompt !== 'string') throw InvalidOptionError.of('text', 'a text', prompt);
+    const { addSpecialTokens } = call;
+    const prompt = isWholeText('text', call.text);
     requireLength('text', prompt.length, MAX_TEXT_LENGTH);
-    return { prompt, add_special_tokens: addSpecialTokens };
+    return { prompt, add_special_tokens: isBoolean('addSpecialTokens', addSpecialTokens) };
   }
   const { addGenerationPrompt, chatTemplateArguments, tools = [] } = call;
   if (!Array.isArray(call.messages)) throw InvalidOptionError.of('messages', 'a list', call.messages);
@@ -82,9 +85,13 @@ function promptOf(call: Extract<Call, { type: 'tokenize' | 'tokenize-chat' }>): 
   requireLength('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
   return {
     messages: messages.map(messageBody),
-    add_generation_prompt: addGenerationPrompt,
-    chat_template_kwargs: chatTemplateArguments,
-    ...toolsBody({ tools, toolChoice: 'auto', parallelToolCalls: true }),
+    add_generation_prompt: isBoolean('addGenerationPrompt', addGenerationPrompt),
+    chat_template_kwargs: OPTION_CHECKS.chatTemplateArguments('chatTemplateArguments', chatTemplateArguments),
+    ...toolsBody({
+      tools: OPTION_CHECKS.tools('tools', tools),
+      toolChoice: 'auto',
+      parallelToolCalls: true,
+    }),
   };
 }
 

@@ -409,6 +409,46 @@ describe('an encoder', () => {
   });
 });
 
+describe('a call about tokens is refused by the name of what is wrong, and nothing is sent', () => {
+  const MESSAGES = [{ role: 'user', content: 'Hi' }] as const;
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+
+  it.each([
+    ['tokenize', 'text', [undefined, 5, null, '\uD800'].map((text) => [text])],
+    [
+      'tokenize',
+      'addSpecialTokens',
+      ['no', 1n, null, cycle].map((value) => ['a', { addSpecialTokens: value }]),
+    ],
+    ['tokenizeChat', 'tools', [5, 'x', {}, [1n], cycle, [cycle]].map((tools) => [MESSAGES, { tools }])],
+    [
+      'tokenizeChat',
+      'chatTemplateArguments',
+      [5, [], null, { a: 1n }, cycle].map((value) => [MESSAGES, { chatTemplateArguments: value }]),
+    ],
+    [
+      'tokenizeChat',
+      'addGenerationPrompt',
+      ['no', 1n].map((value) => [MESSAGES, { addGenerationPrompt: value }]),
+    ],
+    [
+      'detokenize',
+      'tokenIds',
+      [null, undefined, 5, 'x', ['x'], [5, null], [1n], [-1], [0.5], cycle].map((ids) => [ids]),
+    ],
+  ] as const)('%s: `%s`', async (method, param, calls) => {
+    const client = open();
+    await client.ready();
+    const numRequests = asked.length;
+    for (const given of calls) {
+      const answer: Promise<unknown> = Reflect.apply(client[method], client, given);
+      await expect(answer).rejects.toMatchObject({ code: 'INVALID_OPTION', param });
+    }
+    expect(asked).toHaveLength(numRequests);
+  });
+});
+
 it('tokens are asked for in vLLM’s words', async () => {
   answers['/tokenize'] = () => json({ count: 1, max_model_len: 9, tokens: [5], token_strs: ['Hi'] });
   answers['/detokenize'] = () => json({ prompt: 'Hi' });
