@@ -5,7 +5,7 @@ import {
   RequestCancelledError,
   RequestTimeoutError,
 } from '../batching/base/errors.ts';
-import { NoWebGpuAdapterError } from './errors/runtime.ts';
+import { noWebGpuAdapter } from './errors/runtime-messages.ts';
 import { OverrideEndedError, OverrideHeldError } from './errors/tabs.ts';
 import { fromWireError, inputOf, ofInput, TabserveError, toWireError } from './wire-errors.ts';
 import { unknownOption } from '../batching/base/unknown-option-error.ts';
@@ -22,7 +22,7 @@ describe('the wire', () => {
     RequestCancelledError.because('why'),
     RequestTimeoutError.ofRequest(5),
     modelFileMissing('http://localhost/config.json', 'HTTP status 404'),
-    NoWebGpuAdapterError.because('none'),
+    noWebGpuAdapter('none'),
     OverrideHeldError.by('another'),
     OverrideEndedError.bySuspension(),
     BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),

@@ -37,7 +37,7 @@ const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
   })
     .filter((exported) => exported !== core.BackPressureError)
     .filter(isErrorClass)
-    .map((KnownError) => [codeOf(new KnownError('')), KnownError]),
+    .map((KnownError) => [fieldOf(new KnownError(''), 'code'), KnownError]),
 );
 
 /** Any thrown value as it crosses the wire, with the code `INTERNAL_ERROR` if it has none. Inverse: `fromWireError`. */
@@ -48,8 +48,12 @@ export function toWireError(error: unknown): WireError {
   }
   if (error instanceof Error) {
     const message = error.message || `The code threw ${error.name} without a message.`;
-    const param = isOptionError(error) ? error.param : undefined;
-    return { code: codeOf(error) ?? 'INTERNAL_ERROR', message, ...(param !== undefined && { param }) };
+    const param = fieldOf(error, 'param');
+    return {
+      code: fieldOf(error, 'code') ?? 'INTERNAL_ERROR',
+      message,
+      ...(param !== undefined && { param }),
+    };
   }
   const message =
     typeof error === 'string' && error !== ''
@@ -106,20 +110,12 @@ function detailsOf({
   return { numQueuedRequests, maxQueuedRequests, retryAfterMs };
 }
 
-type OptionError = core.InvalidOptionError | core.UnknownOptionError | core.ResponseFormatUnsupportedError;
-
-function isOptionError(error: Error): error is OptionError {
-  return (
-    error instanceof core.InvalidOptionError ||
-    error instanceof core.UnknownOptionError ||
-    error instanceof core.ResponseFormatUnsupportedError
-  );
-}
-
 function isErrorClass(value: unknown): value is ErrorClass {
   return typeof value === 'function' && value.prototype instanceof Error;
 }
 
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+/** Of an error of any class: in the package, the scripts that ask a server have their own. */
+function fieldOf(error: Error, name: 'code' | 'param'): string | undefined {
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' ? value : undefined;
 }

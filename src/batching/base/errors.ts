@@ -193,53 +193,23 @@ export class ResponseFormatUnsupportedError extends Error {
 export class KvBudgetError extends Error {
   override readonly name = 'KvBudgetError';
   readonly code = 'KV_BUDGET';
-
-  /** @param numTokens Prompt and output together, at most. */
-  static of(numTokens: number, neededBytes: number, maxBytes: number): KvBudgetError {
-    return new KvBudgetError(
-      `${numTokens} tokens take ${mebibytes(neededBytes)} of K/V cache, but the limit is ${mebibytes(maxBytes)}. ` +
-        'Lower maxNewTokens, shorten the prompt, or raise kvCacheMemoryBytes as far as the device allows.',
-    );
-  }
 }
 
 /** The model failed in a step of this request. */
 export class ModelRunError extends Error {
   override readonly name = 'ModelRunError';
   readonly code = 'MODEL_RUN_FAILED';
-
-  static because(cause: unknown): ModelRunError {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    return new ModelRunError(`The model run failed (${detail}). Submit the request again.`, { cause });
-  }
-
-  /** @param detail Why the last run failed. */
-  static ofEvery(detail: string, remedy: string): ModelRunError {
-    return new ModelRunError(`Every run of this request failed (${detail}): ${remedy}.`);
-  }
 }
 
 /** The constraint of a request threw. Its batch-mates go on. */
 export class StopConditionError extends Error {
   override readonly name = 'StopConditionError';
   readonly code = 'STOP_CONDITION_FAILED';
-
-  static because(cause: unknown): StopConditionError {
-    const detail = cause instanceof Error ? cause.message : cause;
-    return new StopConditionError(
-      `The request's constraint failed (${shown(detail)}): submit it again, or with another constraint.`,
-      { cause },
-    );
-  }
 }
 
 /** `logitBias` for `logitBias[262]`. */
 export function withoutIndex(option: string): string {
   return shown(option.split('[', 1)[0]);
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 /** Words every complaint about a value alike: Expected `x` to be …, got `v` (type). */

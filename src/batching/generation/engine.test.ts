@@ -6,6 +6,7 @@ import {
   ModelRunError,
   RequestCancelledError,
 } from '../base/errors.ts';
+import { modelRunFailed } from './generation-errors.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
@@ -797,7 +798,7 @@ describe('a failing model run', () => {
   });
 
   it('that says so with a ModelRunError of its own is not wrapped again', async () => {
-    const error = ModelRunError.because('device lost');
+    const error = modelRunFailed('device lost');
     const rejecting = createEngine({
       runner: {
         onRun: () => {

@@ -1,11 +1,7 @@
 import { Alarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import {
-  ClosedError,
-  InvalidOptionError,
-  RequestCancelledError,
-  StopConditionError,
-} from '../base/errors.ts';
+import { ClosedError, InvalidOptionError, RequestCancelledError } from '../base/errors.ts';
+import { stopConditionFailed } from './generation-errors.ts';
 import type { EngineListener, FailedEvent } from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step } from './model-runner.ts';
@@ -233,7 +229,7 @@ export class Engine {
       if (stops) this.#scheduler.end(sequence, 'stop', nowMs);
     };
     const fail = (cause: unknown): void => {
-      this.#scheduler.end(sequence, StopConditionError.because(cause), nowMs);
+      this.#scheduler.end(sequence, stopConditionFailed(cause), nowMs);
     };
     try {
       const stops = request.constraint?.accept(tokenId);

@@ -1,4 +1,5 @@
 import { KvBudgetError } from '../base/errors.ts';
+import { kvBudgetExceeded } from './generation-errors.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { SlotTransfer } from './model-runner.ts';
@@ -65,7 +66,7 @@ export class KvPlanner {
   errorFor(request: GenerationRequest): KvBudgetError | undefined {
     const finalLength = finalLengthOf(request, this.#state.limits.contextLength);
     if (this.#memory.canEverHold(finalLength)) return undefined;
-    return KvBudgetError.of(finalLength, this.#memory.bytesForOne(finalLength), this.#memory.maxBytes);
+    return kvBudgetExceeded(finalLength, this.#memory.bytesForOne(finalLength), this.#memory.maxBytes);
   }
 
   /** Call it once before each step. */

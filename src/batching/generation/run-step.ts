@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { ModelRunError } from '../base/errors.ts';
+import { modelRunFailed } from './generation-errors.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 
@@ -38,5 +39,5 @@ function checkedTokenIds(step: Step, { tokenIds }: StepOutput): StepOutput['toke
 }
 
 function modelRunError(cause: unknown): ModelRunError {
-  return cause instanceof ModelRunError ? cause : ModelRunError.because(cause);
+  return cause instanceof ModelRunError ? cause : modelRunFailed(cause);
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { GpuWrongValuesError } from '../../protocol/errors/runtime.ts';
+import { gpuWrongValues } from '../../protocol/errors/runtime-messages.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { BackendInfo } from '../../protocol/models.ts';
@@ -43,7 +43,7 @@ function trialsWith(gpu: Played): readonly Played[] {
   return [{}, { backend: GPU, ...gpu }];
 }
 const otherText = () => [1, 2, 4];
-const wrongGpu = () => Promise.reject(GpuWrongValuesError.of('float32', 'row 3 of a batch'));
+const wrongGpu = () => Promise.reject(gpuWrongValues('float32', 'row 3 of a batch'));
 const noRoom = () => Promise.reject(new Error('The model does not fit'));
 
 /** A client of a worker that answers at once. */

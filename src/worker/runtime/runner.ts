@@ -1,4 +1,4 @@
-import { ModelRunError } from '../../batching/base/errors.ts';
+import { modelRunFailed } from '../../batching/generation/generation-errors.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import {
   numTokensOf,
@@ -84,7 +84,7 @@ export class BackendRunner implements ModelRunner {
     const scores = await scoreTokens(logits.subarray(vocabSize), targetTokenIds, numLogprobs);
     return {
       ...output,
-      promptLogprobs: scores instanceof Error ? ModelRunError.because(scores) : scores,
+      promptLogprobs: scores instanceof Error ? modelRunFailed(scores) : scores,
       readbackMs: output.readbackMs + performance.now() - startedAtMs,
     };
   }
@@ -171,9 +171,7 @@ function rowMajor(
 function stepOutput(runMs: number, { samples, furtherTokens, readbackMs }: SampleOutput): StepOutput {
   return {
     ...(furtherTokens && { furtherTokens }),
-    tokenIds: samples.map((sample) =>
-      sample instanceof Error ? ModelRunError.because(sample) : sample.tokenId,
-    ),
+    tokenIds: samples.map((sample) => (sample instanceof Error ? modelRunFailed(sample) : sample.tokenId)),
     logprobs: samples.map((sample) => (sample instanceof Error ? undefined : sample.logprobs)),
     runMs,
     readbackMs,

@@ -1,5 +1,6 @@
 import { systemClock } from '../../batching/base/clock.ts';
 import { ModelRunError } from '../../batching/base/errors.ts';
+import { everyRunFailed } from '../../batching/generation/generation-errors.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
 import { checkLevels } from '../../platform/check-levels.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
@@ -148,7 +149,7 @@ export class RequestRouter {
   #fatalError(deployment: string): ModelRunError {
     const remedy =
       deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
-    return ModelRunError.ofEvery(this.#parts.host.past.recovery?.message ?? '', remedy);
+    return everyRunFailed(this.#parts.host.past.recovery?.message ?? '', remedy);
   }
 
   #fail(requests: readonly Pick<SubmittedRequest, 'requestId'>[], cause: unknown): void {

@@ -1,5 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
-import { DeviceLostError } from '../../../protocol/errors/runtime.ts';
+import { deviceLost } from '../../../protocol/errors/runtime-messages.ts';
 import { WasmAbortError } from '../faults/runtime-errors.ts';
 import type { EncoderConfig } from '../../models/encoder/encoder-config.ts';
 import type { Model } from '../../models/family.ts';
@@ -96,7 +96,7 @@ export class OrtEncoder implements EncoderBackend {
 
   async #watchForLoss(device: GPUDevice): Promise<void> {
     const { message, reason } = await device.lost;
-    this.#loss = DeviceLostError.because(message || reason);
+    this.#loss = deviceLost(message || reason);
   }
 
   #scoreBytes(numRows: number, tokensPerRow: number): number {

@@ -1,9 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  DeviceLostError,
-  GpuWrongValuesError,
-  NoWebGpuAdapterError,
-} from '../../../protocol/errors/runtime.ts';
+import { noWebGpuAdapter, gpuWrongValues, deviceLost } from '../../../protocol/errors/runtime-messages.ts';
 import { AdapterGoneError, GpuError, StepHangError, WasmAbortError } from './runtime-errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { faultOf, faultOfWorker, isFault } from './fault-of.ts';
@@ -15,7 +11,7 @@ class FakeOutOfMemoryError {
 
 describe('faultOf', () => {
   it.each([
-    ['device-lost', DeviceLostError.because('unplugged')],
+    ['device-lost', deviceLost('unplugged')],
     ['adapter-gone', AdapterGoneError.because(new Error('none'))],
     ['gpu-hang', StepHangError.after(30_000)],
     ['gpu-error', new GpuError('WebGPU error: buffer', false)],
@@ -42,7 +38,7 @@ describe('faultOf', () => {
 });
 
 it('wrong values of a GPU are a fault, told without the remedy: another rung may do better', () => {
-  const cause = GpuWrongValuesError.of('float16', 'row 3 of a batch');
+  const cause = gpuWrongValues('float16', 'row 3 of a batch');
   expect(isFault(cause)).toBe(true);
   expect(faultOf(cause)).toEqual({
     kind: 'wrong-values',
@@ -53,7 +49,7 @@ it('wrong values of a GPU are a fault, told without the remedy: another rung may
 
 describe('faultOfWorker', () => {
   it('is that of what has ended the runtime, or of an error that nobody has caught', () => {
-    const cause = DeviceLostError.because('unplugged');
+    const cause = deviceLost('unplugged');
     expect(faultOfWorker(new RuntimeLostError(cause))).toEqual({
       kind: 'device-lost',
       message: cause.message,
@@ -65,10 +61,10 @@ describe('faultOfWorker', () => {
 describe('isFault', () => {
   it.each([
     [true, 'what the runtime throws', new Error('failed to call OrtRun()')],
-    [true, 'a lost device', DeviceLostError.because('unplugged')],
+    [true, 'a lost device', deviceLost('unplugged')],
     [true, 'a chunk that cannot be fetched', new TypeError('Failed to fetch dynamically imported module')],
     [false, 'a missing file', modelFileMissing('config.json', 'HTTP status 404')],
-    [false, 'a browser without an adapter', NoWebGpuAdapterError.because('none')],
+    [false, 'a browser without an adapter', noWebGpuAdapter('none')],
   ])('is %s for %s', (expected, _, cause) => {
     expect(isFault(cause)).toBe(expected);
   });

@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
 import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { noWebGpuAdapter } from '../../../protocol/errors/runtime-messages.ts';
 import { WasmAbortError } from '../faults/runtime-errors.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { isSoftware } from '../software-adapter.ts';
@@ -68,7 +69,7 @@ async function isWorthwhile(): Promise<boolean> {
 async function requireAdapter(): Promise<GPUAdapter> {
   requireWebGpuBuild();
   const adapter = 'gpu' in navigator ? await navigator.gpu.requestAdapter() : null;
-  if (!adapter) throw NoWebGpuAdapterError.because('this browser offers no adapter');
+  if (!adapter) throw noWebGpuAdapter('this browser offers no adapter');
   return adapter;
 }
 

@@ -1,6 +1,6 @@
 import type * as Ort from 'onnxruntime-web/jspi';
 import { importPart } from '../../base/import-part.ts';
-import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { noWebGpuAdapter, webGpuNotShipped } from '../../../protocol/errors/runtime-messages.ts';
 import { RuntimeFileError } from '../../../protocol/errors/worker.ts';
 import { createMutex } from '../../../platform/mutex.ts';
 import { WASM_FILES, type OrtBuild, type OrtBuilds } from './ort-builds.ts';
@@ -90,8 +90,8 @@ export function completeOrt(): Promise<OrtModule> | undefined {
 
 /** @throws NoWebGpuAdapterError if this worker ships no build for WebGPU, or this browser doesn't run it. */
 export function requireWebGpuBuild(): void {
-  if (!builds.webgpu) throw NoWebGpuAdapterError.notShipped();
-  if (!hasJspi()) throw NoWebGpuAdapterError.because(NO_JSPI);
+  if (!builds.webgpu) throw webGpuNotShipped();
+  if (!hasJspi()) throw noWebGpuAdapter(NO_JSPI);
 }
 
 function hasJspi(): boolean {

@@ -1,4 +1,4 @@
-import { NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
+import { noWebGpuAdapter } from '../../../protocol/errors/runtime-messages.ts';
 import { RungUnavailableError, StepHangError } from '../faults/runtime-errors.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import { isSoftware } from '../software-adapter.ts';
@@ -40,9 +40,9 @@ export async function requestGpuDevice(
 ): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
-  if (!gpu) throw NoWebGpuAdapterError.because('this browser has no navigator.gpu');
+  if (!gpu) throw noWebGpuAdapter('this browser has no navigator.gpu');
   const adapter = await requestAdapter(gpu);
-  if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
+  if (!adapter) throw noWebGpuAdapter('the browser found no GPU adapter');
   const adapterName = describeAdapter(adapter.info);
   const isSoftwareAdapter = isSoftware(adapter.info);
   if (isSoftwareAdapter && !allowsSoftware)
@@ -65,7 +65,7 @@ async function requestAdapter(gpu: GPU): Promise<GPUAdapter | null> {
     return await orHang(gpu.requestAdapter({ powerPreference: 'high-performance' }), PATIENCE_MS);
   } catch (cause) {
     if (!(cause instanceof StepHangError)) throw cause;
-    throw NoWebGpuAdapterError.because('the browser gave no answer about a GPU adapter');
+    throw noWebGpuAdapter('the browser gave no answer about a GPU adapter');
   }
 }
 

@@ -3,7 +3,7 @@ import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
 import { BYTES_PER_VALUE } from '../../models/checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../../models/program/model-config.ts';
 import { numBuffersOf, rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
-import { DeviceLostError } from '../../../protocol/errors/runtime.ts';
+import { deviceLost } from '../../../protocol/errors/runtime-messages.ts';
 import { GpuError } from '../faults/runtime-errors.ts';
 import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
@@ -253,7 +253,7 @@ export class WebGpuBackend implements ModelBackend {
 
   async #watchForLoss(fail: (error: Error) => void): Promise<void> {
     const { message, reason } = await this.#device.lost;
-    if (!this.#released.signal.aborted) fail(DeviceLostError.because(message || reason));
+    if (!this.#released.signal.aborted) fail(deviceLost(message || reason));
   }
 
   /** Calls on a lost device are rejected for other reasons; the loss is reported a moment later. */

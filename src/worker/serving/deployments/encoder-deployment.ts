@@ -1,5 +1,6 @@
 import type { Clock } from '../../../batching/base/clock.ts';
-import { ModelRunError, RequestCancelledError } from '../../../batching/base/errors.ts';
+import { RequestCancelledError } from '../../../batching/base/errors.ts';
+import { modelRunFailed } from '../../../batching/generation/generation-errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
 import { defineDeployment } from '../../../protocol/deployment.ts';
@@ -221,7 +222,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     });
     return outputs.map((output) => {
       const isFinite = output.every((value) => Number.isFinite(value));
-      return isFinite ? new EncodedRow(output, backend) : ModelRunError.because('a value is not a number');
+      return isFinite ? new EncodedRow(output, backend) : modelRunFailed('a value is not a number');
     });
   }
 

@@ -1,7 +1,7 @@
 import type { ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
+import { gpuWrongValues } from '../../../protocol/errors/runtime-messages.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
@@ -44,7 +44,7 @@ export async function checkGpu(
       report({ phase: 'check', loaded, total }),
     );
     const where = await orHang(check, PATIENCE_MS);
-    if (where !== undefined) throw GpuWrongValuesError.of(precision, where);
+    if (where !== undefined) throw gpuWrongValues(precision, where);
   } catch (error) {
     // After a hang, the release would wait forever.
     if (!(error instanceof StepHangError)) await backend.release();

@@ -10,7 +10,7 @@ import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { obtainModel } from './obtain-model.ts';
 import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
-import { GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
+import { gpuWrongValues } from '../../../protocol/errors/runtime-messages.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel, EMBEDDED as FIRST, scriptedChatTemplate } from '../../test-support.ts';
@@ -842,7 +842,7 @@ it('suggests models for the device that they would run on, also where no model s
 });
 
 describe('a GPU that computes wrong values', () => {
-  const WRONG = GpuWrongValuesError.of('float32', 'row 3 of a batch');
+  const WRONG = gpuWrongValues('float32', 'row 3 of a batch');
   const refuse = () => Promise.reject(WRONG);
 
   it('is a fault of the worker where there is another rung', async () => {
