@@ -4,6 +4,7 @@ import { InvalidOptionError, RequestTimeoutError } from '../batching/base/errors
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
+import { optionsRefusal } from './base/refusals.ts';
 
 /** How to wait for a result. */
 export interface ResultOptions {
@@ -41,7 +42,10 @@ export class BaseResponse<Result> implements PromiseLike<Result>, Disposable {
    *   RequestCancelledError or, if its own `timeoutMs` passed, RequestTimeoutError. ClosedError after `close()`.
    * @throws RequestTimeoutError if the `timeoutMs` given here has passed. The request goes on.
    */
-  result({ timeoutMs }: ResultOptions = {}): Promise<Result> {
+  result(options?: ResultOptions): Promise<Result> {
+    const refusal = optionsRefusal(options, ['timeoutMs']);
+    if (refusal) return Promise.reject(refusal);
+    const timeoutMs = options?.timeoutMs;
     if (timeoutMs !== undefined) return this.#resultWithin(timeoutMs);
     this.#numWaiting += 1;
     return this.#outcome.promise;

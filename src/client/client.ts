@@ -389,7 +389,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       isTemporary,
       signal,
       onProgress,
-    } = checkedOptions(options);
+    } = checkedOptions(options, [
+      'dtype',
+      'whenBusy',
+      'file',
+      'revision',
+      'hub',
+      'deployment',
+      'isTemporary',
+      'signal',
+      'onProgress',
+    ]);
     checkDtype(dtype);
     const given = this.#inTurn(toModelSource(model, { file, revision, hub }));
     const source = given instanceof Promise ? await given : given;
@@ -448,7 +458,12 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws As `loadModel`, for a model that can't be read or serves another deployment than the one asked for.
    */
   async planModel(model: ModelReference, options: PlanModelOptions = {}): Promise<readonly PrecisionPlan[]> {
-    const { file, revision, hub = this.#hub, deployment } = checkedOptions(options);
+    const {
+      file,
+      revision,
+      hub = this.#hub,
+      deployment,
+    } = checkedOptions(options, ['file', 'revision', 'hub', 'deployment']);
     const source = await toModelSource(model, { file, revision, hub });
     return this.#calls.ask({ type: 'plan-model', source, ...(deployment !== undefined && { deployment }) });
   }
@@ -492,7 +507,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     id: string,
     options: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
-    const { revision, hub = this.#hub } = checkedOptions(options);
+    const { revision, hub = this.#hub } = checkedOptions(options, ['revision', 'hub']);
     return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
   }
 
@@ -506,7 +521,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     query: string,
     options: Pick<LoadModelOptions, 'hub'> = {},
   ): Promise<readonly FoundModel[]> {
-    const { hub = this.#hub } = checkedOptions(options);
+    const { hub = this.#hub } = checkedOptions(options, ['hub']);
     return this.#calls.ask({ type: 'search-models', ...toSearch(query, hub) });
   }
 
@@ -518,7 +533,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws ModelInUseError.
    */
   async deleteModel(key: string, options: { readonly force?: boolean | undefined } = {}): Promise<void> {
-    const { force = false } = checkedOptions(options);
+    const { force = false } = checkedOptions(options, ['force']);
     await this.#calls.ask({ type: 'delete-model', key, ...(force && { force }) });
   }
 
@@ -553,7 +568,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     text: string,
     options: { readonly addSpecialTokens?: boolean | undefined } = {},
   ): Promise<Tokenization> {
-    const { addSpecialTokens = true } = checkedOptions(options);
+    const { addSpecialTokens = true } = checkedOptions(options, ['addSpecialTokens']);
     return this.#calls.ask({ type: 'tokenize', text, addSpecialTokens });
   }
 
@@ -567,13 +582,17 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     messages: readonly ChatMessage[],
     options: TokenizeChatOptions = {},
   ): Promise<Tokenization> {
-    const { addGenerationPrompt = true, chatTemplateArguments = {}, tools } = checkedOptions(options);
+    const {
+      addGenerationPrompt = true,
+      chatTemplateArguments = {},
+      tools,
+    } = checkedOptions(options, ['addGenerationPrompt', 'chatTemplateArguments', 'tools']);
     return this.#calls.ask({
       type: 'tokenize-chat',
       messages,
       addGenerationPrompt,
       chatTemplateArguments,
-      ...(tools && { tools }),
+      ...(tools !== undefined && { tools }),
     });
   }
 

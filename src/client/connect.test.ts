@@ -13,11 +13,16 @@ it('connect refuses a server, and says where to call it', async () => {
   });
 });
 
-it('connect refuses a name that locks and folders cannot have', async () => {
-  vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
-  vi.stubGlobal('Worker', EventTarget);
-  await expect(connect({ worker, name: 'a/b' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
-});
+it.each(['a/b', '', null, 5, Symbol('x')])(
+  'connect refuses the name %o, which locks and folders cannot have',
+  async (name) => {
+    vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
+    vi.stubGlobal('Worker', EventTarget);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+    const refused = connect({ worker, name: name as string });
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTION', param: 'name' });
+  },
+);
 
 it('connect refuses a path that may be an ID of the hub, and says how to write it', async () => {
   vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });

@@ -86,7 +86,10 @@ export function toModelSource(
   const isNamed = typeof model === 'string';
   const isEmbedded = model === EMBEDDED_MODEL;
   if (isNamed && !isEmbedded && !isAddress(model))
-    return { type: 'hub', ...toRepository(file === undefined ? model : `${model}:${file}`, options) };
+    return {
+      type: 'hub',
+      ...toRepository(file === undefined ? model : `${model}:${requireName('file', file)}`, options),
+    };
   const ofHub = { file, revision: options.revision };
   if (isNamed && Object.values(ofHub).every((value) => value === undefined))
     return isEmbedded ? { type: 'embedded' } : { type: 'address', url: folderUrl(model) };
@@ -188,8 +191,9 @@ function requireName(option: string, value: unknown): string {
   throw InvalidOptionError.of(option, `a name of at most ${MAX_NAME_LENGTH} characters`, value);
 }
 
-function originOf(hub: string): string {
-  const { origin, protocol } = URL.canParse(hub) ? new URL(hub) : { origin: '', protocol: '' };
+function originOf(hub: unknown): string {
+  const { origin, protocol } =
+    typeof hub === 'string' && URL.canParse(hub) ? new URL(hub) : { origin: '', protocol: '' };
   if (protocol === 'https:' || protocol === 'http:') return requireName('hub', origin);
   throw InvalidOptionError.of('hub', 'the address of a hub such as `https://huggingface.co`', hub);
 }

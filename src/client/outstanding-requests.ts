@@ -1,5 +1,5 @@
 import { systemClock } from '../batching/base/clock.ts';
-import { RequestCancelledError } from '../batching/base/errors.ts';
+import { InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
@@ -104,7 +104,15 @@ export class OutstandingRequests {
     deployment: string,
     { input, options: given, turn, place, refusal: ofInputs }: Submitted,
   ): Made {
-    const { signal, ...options } = given ?? {};
+    let refusal = this.#connection.end ?? nameRefusal(deployment) ?? ofInputs;
+    let copy: RequestOptions = {};
+    try {
+      refusal ??= optionsRefusal(given);
+      copy = { ...given };
+    } catch (error) {
+      refusal ??= InvalidOptionError.ofClone(error);
+    }
+    const { signal, ...options } = copy;
     const requestId = createRequestId();
     const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
     // The client chooses the seed: every worker that continues the request draws the same tokens.
@@ -112,7 +120,6 @@ export class OutstandingRequests {
     const made = { requestId, deployment, input, options: seeded, turn, place };
     this.#requests.set(requestId, new ResumableRequest(made, response, systemClock.now()));
     this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
-    const refusal = this.#connection.end ?? nameRefusal(deployment) ?? ofInputs ?? optionsRefusal(given);
     if (refusal) this.#settle(requestId, refusal);
     else if (signal?.aborted) this.#settle(requestId, RequestCancelledError.because(signal.reason));
     else if (signal) response.follow(signal);

@@ -67,9 +67,8 @@ export class Topics {
 
   /** @throws InvalidOptionError. */
   subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
-    if (!Object.hasOwn(this.#listeners, topic)) {
-      throw InvalidOptionError.of('topic', `one of ${Object.keys(this.#listeners).join(', ')}`, topic);
-    }
+    const known = Object.keys(this.#listeners);
+    if (!known.includes(topic)) throw InvalidOptionError.of('topic', `one of ${known.join(', ')}`, topic);
     return this.#listeners[topic].add(listener);
   }
 

@@ -53,7 +53,7 @@ export function namesOf(app?: string): AppNames {
 }
 
 /** @throws InvalidOptionError. */
-export function checkAppName(app: string): void {
-  if (!APP.test(app))
+export function checkAppName(app: unknown): void {
+  if (typeof app !== 'string' || !APP.test(app))
     throw InvalidOptionError.of('name', '1 to 32 letters, digits, hyphens or underscores', app);
 }

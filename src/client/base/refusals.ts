@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { unknownOption } from '../../batching/base/unknown-option-error.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { MAX_INPUTS, MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
@@ -20,16 +21,22 @@ export function inputsRefusal(inputs: unknown): InvalidOptionError | undefined {
 /** As optionsRefusal, for a call. @throws InvalidOptionError. */
 export function checkedOptions<Options extends object>(
   options: Options | null | undefined,
+  known?: readonly (keyof Options & string)[],
 ): Partial<Options> {
-  const refusal = optionsRefusal(options);
+  const refusal = optionsRefusal(options, known);
   if (refusal) throw refusal;
   return options ?? {};
 }
 
-/** @param options Of a request or a call. */
-export function optionsRefusal(options: unknown): InvalidOptionError | undefined {
+/**
+ * @param options Of a request or a call.
+ * @param known All options that there are. Left out where the worker knows them.
+ */
+export function optionsRefusal(options: unknown, known?: readonly string[]): Error | undefined {
   if (options === undefined || options === null) return undefined;
   if (!isRecord(options)) return InvalidOptionError.of('options', 'an object', options);
+  for (const name of known ? Object.keys(options) : [])
+    if (options[name] !== undefined && !known?.includes(name)) return unknownOption(name, known ?? []);
   const { signal, onProgress } = options;
   if (signal !== undefined && !isSignal(signal))
     return InvalidOptionError.of('signal', 'an AbortSignal', signal);

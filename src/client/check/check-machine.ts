@@ -57,7 +57,7 @@ export interface CheckedTab {
 
 /** Runs all lines of a check, one after the other. @throws As `TabserveClient.check`. */
 export async function checkMachine(tab: CheckedTab, given: CheckOptions): Promise<CheckReport> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, ['onProgress', 'onRequest', 'signal']);
   const { onRequest = () => {} } = options;
   const refusal = functionRefusal('onRequest', onRequest);
   if (refusal) throw refusal;

@@ -1,14 +1,13 @@
-import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { isWholeText, parseOptions, validator } from '../../../batching/base/validate.ts';
 
 const KEY =
   '1 or more visible ASCII characters, or left out for a server without a key (at the bridge: TABSERVE_UPSTREAM_API_KEY)';
 
 /** Never shows the key: messages reach logs. */
-const isKey = validator(KEY, (value): string => {
-  if (typeof value === 'string' && /^[!-~]+$/.test(value)) return value;
-  const got = typeof value === 'string' ? 'a string that is empty or has other characters' : typeof value;
-  throw new InvalidOptionError(`Expected \`apiKey\` to be ${KEY}, got ${got}`, 'apiKey');
+const isKey = validator(KEY, (value, refuse): string => {
+  if (typeof value !== 'string') throw refuse(`a value of type ${typeof value}`);
+  if (!/^[!-~]+$/.test(value)) throw refuse(value === '' ? value : 'other characters');
+  return value;
 });
 
 /** The options of `connect({ server, … })`. */

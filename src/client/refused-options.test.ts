@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+
+import { clientId } from '../batching/generation/test-support.ts';
+import type { GenerationOptions } from '../protocol/generation.ts';
+import { TabserveClient } from './client.ts';
+
+/** A client that waits for a worker. */
+function createClient(): TabserveClient {
+  return new TabserveClient(clientId('tab'), () => ({
+    isolationReason: '',
+    post: () => {},
+    close: () => {},
+  }));
+}
+
+/** As JavaScript may call it. */
+function call(target: object, method: string, ...given: readonly unknown[]): unknown {
+  const called: unknown = Reflect.get(target, method);
+  if (typeof called !== 'function') throw new Error(`There is no ${method}.`);
+  return Reflect.apply(called, target, given);
+}
+
+describe('a misspelt option is refused by its name', () => {
+  it.each([
+    ['loadModel', 'a/b', 'dtpye'],
+    ['planModel', 'a/b', 'dtype'],
+    ['ggufFiles', 'a/b', 'file'],
+    ['searchModels', 'llama', 'revision'],
+    ['deleteModel', 'a/b', 'forced'],
+    ['tokenize', 'a', 'addSpecialToken'],
+    ['tokenizeChat', [], 'tool'],
+  ])('by %s', async (method, first, name) => {
+    const serve = createClient();
+    const refused = call(serve, method, first, { [name]: undefined, other: 1 });
+    await expect(refused).rejects.toMatchObject({ code: 'UNKNOWN_OPTION', param: 'other' });
+    await expect(call(serve, method, first, { [name]: true })).rejects.toMatchObject({
+      code: 'UNKNOWN_OPTION',
+      param: name,
+    });
+  });
+
+  it('by check', async () => {
+    const refused = call(createClient(), 'check', { onprogress: () => {} });
+    await expect(refused).rejects.toMatchObject({ code: 'UNKNOWN_OPTION', param: 'onprogress' });
+  });
+});
+
+describe('result', () => {
+  it('waits without a limit for null, as for no options', async () => {
+    const serve = createClient();
+    const response = serve.generate('a');
+    const results = [call(response, 'result', null), call(response, 'result', {})];
+    response.cancel();
+    for (const result of results) await expect(result).rejects.toMatchObject({ code: 'REQUEST_CANCELLED' });
+  });
+
+  it.each([
+    ['INVALID_OPTION', 'options', 5],
+    ['INVALID_OPTION', 'options', 'x'],
+    ['UNKNOWN_OPTION', 'timeoutMS', { timeoutMS: 1 }],
+    ['INVALID_OPTION', 'timeoutMs', { timeoutMs: null }],
+  ])('rejects with %s `%s`', async (code, param, options) => {
+    const response = createClient().generate('a');
+    await expect(call(response, 'result', options)).rejects.toMatchObject({ code, param });
+  });
+});
+
+it.each([Object.create(null), Symbol('status'), null, undefined, ['status'], 'Status'])(
+  'subscribe refuses the topic %o by name',
+  (topic) => {
+    const subscribe = (): unknown => call(createClient(), 'subscribe', topic, () => {});
+    expect(subscribe).toThrow(expect.objectContaining({ code: 'INVALID_OPTION', param: 'topic' }));
+  },
+);
+
+it('options that throw when they are read reject the response', async () => {
+  const serve = createClient();
+  const options: GenerationOptions = {
+    get temperature(): number {
+      throw new Error('boom');
+    },
+  };
+  const refusal = { code: 'INVALID_OPTION', message: expect.stringContaining('boom') };
+  await expect(serve.generate('a', options)).rejects.toMatchObject(refusal);
+  const all = serve.getHandle<string, string>('upper-case').remoteAll(['a', 'b'], Object(options));
+  for (const response of all) await expect(response).rejects.toMatchObject(refusal);
+});
+
+it.each(['file', 'revision', 'hub'])(
+  'loadModel refuses the option `%s` by name if it is no text',
+  async (name) => {
+    for (const value of [5, Symbol('x'), Object.create(null)])
+      await expect(call(createClient(), 'loadModel', 'a/b', { [name]: value })).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        param: name,
+      });
+  },
+);
