@@ -2,6 +2,7 @@
 import type { GenericSchema } from 'valibot';
 import { InvalidOptionError } from '../batching/base/errors.ts';
 import type { Optional } from '../batching/base/records.ts';
+import { isBoolean, oneOf } from '../batching/base/validate.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
 import type { ChatMessage, Prompt, TokenizeChatOptions } from '../protocol/chat.ts';
 import type { FoundModel } from '../protocol/found-model.ts';
@@ -19,7 +20,7 @@ import {
 } from '../protocol/models.ts';
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
-import type { BackendChoice } from '../protocol/ladder.ts';
+import { BACKEND_CHOICES, type BackendChoice } from '../protocol/ladder.ts';
 import {
   batchKnobs,
   policy,
@@ -196,6 +197,8 @@ async function wayToWorker({
     );
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
+  oneOf(...BACKEND_CHOICES)('backend', backend);
+  isBoolean('canLead', canLead);
   const server = backend === 'auto' && serverOfPage();
   if (server) return wayToServer({ server: '/', model: server.dataset['model'] }, server.content);
   const hub = given.hub ?? hubOfPage();

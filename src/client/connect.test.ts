@@ -56,3 +56,15 @@ it.each([
     param,
   });
 });
+
+it.each([
+  ['backend', 'gpu'],
+  ['backend', null],
+  ['canLead', 'no'],
+  ['canLead', null],
+])('connect refuses the option `%s` if it is %o', async (name, value) => {
+  vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
+  vi.stubGlobal('Worker', EventTarget);
+  const refused = connect({ worker, model: null, [name]: value });
+  await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTION', param: name });
+});

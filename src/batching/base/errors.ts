@@ -2,26 +2,12 @@
 export class BatchSizeMismatchError extends Error {
   override readonly name = 'BatchSizeMismatchError';
   readonly code = 'BATCH_SIZE_MISMATCH';
-
-  static of(inputLength: number, outputLength: number | 'not an array'): BatchSizeMismatchError {
-    return new BatchSizeMismatchError(
-      `Batched function doesn't preserve batch size. The input list has length ${inputLength} ` +
-        `but the returned list has length ${outputLength}.`,
-    );
-  }
 }
 
 /** `batchSizeFn` measures one item alone as larger than `maxBatchSize`. */
 export class ItemTooLargeError extends Error {
   override readonly name = 'ItemTooLargeError';
   readonly code = 'ITEM_TOO_LARGE';
-
-  static of(size: number, maxBatchSize: number): ItemTooLargeError {
-    return new ItemTooLargeError(
-      `The item measures ${size}, which exceeds maxBatchSize (${maxBatchSize}): ` +
-        'raise maxBatchSize, split the item, or check batchSizeFn.',
-    );
-  }
 }
 
 /** How full the queue is. */
@@ -102,15 +88,6 @@ export class ClosedError extends Error {
 
   static ofBatcher(): ClosedError {
     return new ClosedError('The batcher is closed: make a new one, or close it later.');
-  }
-
-  static ofEngine(): ClosedError {
-    return new ClosedError('The engine is closed: submit to a new one.');
-  }
-
-  /** For a request that was running. */
-  static byEngine(): ClosedError {
-    return new ClosedError('The engine was closed: submit the request again.');
   }
 
   static ofClient(): ClosedError {

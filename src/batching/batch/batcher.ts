@@ -3,7 +3,8 @@ import { Alarm } from '../base/alarm.ts';
 import type { BatchControls, BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
 import type { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from './cancel-handle.ts';
-import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../base/errors.ts';
+import { BackPressureError, ClosedError, RequestCancelledError } from '../base/errors.ts';
+import { itemTooLarge } from './batch-errors.ts';
 import { Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
 import { SHORTEST_STRIDE_MS, StrideGrid } from './stride-grid.ts';
@@ -171,7 +172,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     if (!batchSizeFn) return 1;
     const size = requireSize('batchSizeFn(items)', batchSizeFn([item]));
     this.#checkOpen(signal); // batchSizeFn may have aborted the signal, closed the batcher or filled the queue
-    if (size > this.#maxBatchSize) throw ItemTooLargeError.of(size, this.#maxBatchSize);
+    if (size > this.#maxBatchSize) throw itemTooLarge(size, this.#maxBatchSize);
     return size;
   }
 
@@ -249,7 +250,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
         this.#isMeasuring = false;
         return this.#gathering;
       }
-      this.#queue.remove(first)(ItemTooLargeError.of(size, gathering.limits.maxBatchSize));
+      this.#queue.remove(first)(itemTooLarge(size, gathering.limits.maxBatchSize));
     }
   }
 

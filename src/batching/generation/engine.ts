@@ -1,7 +1,7 @@
 import { Alarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import { ClosedError, InvalidOptionError, RequestCancelledError } from '../base/errors.ts';
-import { stopConditionFailed } from './generation-errors.ts';
+import { InvalidOptionError, RequestCancelledError } from '../base/errors.ts';
+import { closedByEngine, engineClosed, stopConditionFailed } from './generation-errors.ts';
 import type { EngineListener, FailedEvent } from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step } from './model-runner.ts';
@@ -92,7 +92,7 @@ export class Engine {
    * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
-    if (this.#isClosed) throw ClosedError.ofEngine();
+    if (this.#isClosed) throw engineClosed();
     const ids = new Set<RequestId>();
     const contextLength = wasAccepted ? this.#options.contextLength : this.contextLength;
     for (const request of requests) {
@@ -136,7 +136,7 @@ export class Engine {
   async close(): Promise<void> {
     this.#isClosed = true;
     const ids = this.#scheduler.abortAll();
-    const error = ClosedError.byEngine();
+    const error = closedByEngine();
     if (ids.length > 0) this.#end(ids, 'abort', error);
     await this.#loop;
   }

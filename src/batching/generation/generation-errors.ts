@@ -1,4 +1,4 @@
-import { KvBudgetError, ModelRunError, shown, StopConditionError } from '../base/errors.ts';
+import { ClosedError, KvBudgetError, ModelRunError, shown, StopConditionError } from '../base/errors.ts';
 
 // A tab makes these errors again from their codes, without what is said here.
 
@@ -26,6 +26,15 @@ export function stopConditionFailed(cause: unknown): StopConditionError {
     `The request's constraint failed (${shown(detail)}): submit it again, or with another constraint.`,
     { cause },
   );
+}
+
+export function engineClosed(): ClosedError {
+  return new ClosedError('The engine is closed: submit to a new one.');
+}
+
+/** For a request that was running. */
+export function closedByEngine(): ClosedError {
+  return new ClosedError('The engine was closed: submit the request again.');
 }
 
 function mebibytes(bytes: number): string {
