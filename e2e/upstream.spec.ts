@@ -322,6 +322,11 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     await page.getByRole('tab', { name: 'Text' }).click();
   });
 
+  test('says on the first screen who generates', async ({ upstream, openTab }) => {
+    const { page } = await openTab();
+    await expect(page.getByText('A language model runs')).toContainText(`runs at ${upstream.server.url}.`);
+  });
+
   test('names what goes wrong there, each time with a remedy', async ({ upstream, asking: tab }) => {
     const faults = [
       { status: 429, headers: { 'Retry-After': '7' } },

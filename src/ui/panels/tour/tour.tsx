@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
-import { useServeView } from '../../state/serve-context.ts';
+import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import type { ServeView } from '../../state/serve-store.ts';
 import { noteVisit } from './first-visit.ts';
 import { SecondTabButton } from './second-tab-button.tsx';
@@ -12,28 +12,35 @@ const HINTS = [
   'Open a second tab and press Run there: its prompts join the same batches, in another color.',
 ] as const;
 
-/** Three hints on the first visit. They don't come back. */
+/** A server shows no steps, and its texts can't be compared. */
+const HINTS_AT_SERVER = [
+  'Press Run: nine prompts go to the server, and the charts show its tokens/s and latency.',
+] as const;
+
+/** A few hints on the first visit. They don't come back. */
 export function Tour() {
   const [index, setIndex] = useState(0);
   useEffect(noteVisit, []);
   const numDone = useServeView(countDone);
   if (index < numDone) setIndex(numDone);
-  const hint = HINTS[index];
+  const isServer = useIsServer();
+  const hints = isServer ? HINTS_AT_SERVER : HINTS;
+  const hint = hints[index];
   if (hint === undefined) return null;
-  const isLast = index === HINTS.length - 1;
+  const isLast = index === hints.length - 1;
   return (
     <aside className="tour" aria-label="Hints">
       <p>{hint}</p>
       <div className="tour-actions row">
         <span className="note">
-          {index + 1} of {HINTS.length}
+          {index + 1} of {hints.length}
         </span>
-        {isLast && <SecondTabButton />}
+        {isLast && !isServer && <SecondTabButton />}
         <Button variant="quiet" onClick={() => setIndex(index + 1)}>
           {isLast ? 'Done' : 'Next'}
         </Button>
         {!isLast && (
-          <Button variant="quiet" onClick={() => setIndex(HINTS.length)}>
+          <Button variant="quiet" onClick={() => setIndex(hints.length)}>
             Skip
           </Button>
         )}

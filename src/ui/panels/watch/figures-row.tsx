@@ -1,110 +1,31 @@
-import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
-import { Term, type TermName } from '../../parts/term.tsx';
-import type { Spread } from '../../state/run-summary.ts';
+import { lazy, Suspense } from 'react';
+
 import { latestRun } from '../../state/run.ts';
-import { useRecordedView, useServeView } from '../../state/serve-context.ts';
-import type { RecordedView } from '../../state/serve-store.ts';
-import type { LineStyle } from './chart-head.ts';
+import { useServeView } from '../../state/serve-context.ts';
 import './figures-row.css';
-import { Mark } from './mark.tsx';
-import { figuresOf, isRunning } from './run-figures.ts';
 
-export interface FigureProps {
-  readonly name: string;
-  /** Explains the name. */
-  readonly term: TermName;
-  /** Explains its two percentiles. */
-  readonly percentiles?: TermName;
-  /** The line's style in the charts. */
-  readonly mark: Pick<LineStyle, 'color' | 'mark'>;
-  /** Returns the text, so that the figure renders again only when it changes. */
-  readonly select: (view: RecordedView) => string;
-}
-
-const FIGURES: readonly FigureProps[] = [
-  {
-    name: 'Peak batch',
-    term: 'peak-batch',
-    mark: { color: '--series-decode', mark: 'bar' },
-    select: (view) => {
-      const { peakBatchSize } = figuresOf(view);
-      return peakBatchSize === undefined ? NO_VALUE : formatCount(peakBatchSize);
-    },
-  },
-  {
-    name: 'Tokens/s',
-    term: 'tokens',
-    mark: { color: '--series-decode' },
-    select: (view) => {
-      const { tokensPerSecond } = figuresOf(view);
-      return tokensPerSecond === 0 ? '0' : formatNumber(tokensPerSecond);
-    },
-  },
-  {
-    name: 'TTFT',
-    term: 'ttft',
-    percentiles: 'percentiles',
-    mark: { color: '--series-ttft', mark: 'point' },
-    select: (view) => formatSpread(figuresOf(view).ttftMs),
-  },
-  {
-    name: 'Inter-token',
-    term: 'inter-token',
-    percentiles: 'percentiles',
-    mark: { color: '--series-itl' },
-    select: (view) => formatSpread(figuresOf(view).itlMs),
-  },
-];
+const FiguresPanel = lazy(async () => ({ default: (await import('./figures-panel.tsx')).FiguresPanel }));
 
 /** Before the first run, what the page is. @param isRecording Whether what is below was recorded. */
 export function FiguresRow({ isRecording = false }: { readonly isRecording?: boolean }) {
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
-  if (!hasRun)
-    return (
-      <p className="figures-intro">
-        A language model runs inside this browser. Every tab you open shares it, and their prompts run
-        together.{' '}
-        <span className="note" style={{ visibility: isRecording ? 'visible' : 'hidden' }}>
-          Until you press Run, this is a recording.
-        </span>
-      </p>
-    );
-  return (
-    <section className="figures-panel" aria-label="Figures of the run">
-      <FiguresTime />
-      <dl className="figures">
-        {FIGURES.map((figure) => (
-          <Figure key={figure.name} {...figure} />
-        ))}
-      </dl>
-    </section>
-  );
-}
-
-/** Says when the figures were measured. */
-function FiguresTime() {
-  const isNow = useServeView(isRunning);
-  const what = useServeView(({ runs }) => latestRun(runs)?.experiment ?? 'run');
-  return (
-    <p className="figures-time row note" data-live={isNow}>
-      {isNow ? 'Now' : `Last ${what}`}
+  const server = useServeView(({ status: { backend } }) => backend?.name === 'server' && backend.adapter);
+  const intro = (
+    <p className="figures-intro">
+      A language model runs{' '}
+      {server
+        ? `at ${server}. This tab sends it your prompts.`
+        : 'inside this browser. Every tab you open shares it, and their prompts run together.'}{' '}
+      <span className="note" style={{ visibility: isRecording ? 'visible' : 'hidden' }}>
+        Until you press Run, this is a recording.
+      </span>
     </p>
   );
-}
-
-export function Figure({ name, term, percentiles, mark, select }: FigureProps) {
-  const text = useRecordedView(select);
-  return (
-    <div className="figure">
-      <dt className="note">
-        <Mark line={mark} /> <Term name={term}>{name}</Term>{' '}
-        {percentiles && <Term name={percentiles}>p50 / p95</Term>}
-      </dt>
-      <dd>{text}</dd>
-    </div>
+  return hasRun ? (
+    <Suspense fallback={intro}>
+      <FiguresPanel />
+    </Suspense>
+  ) : (
+    intro
   );
-}
-
-export function formatSpread(spread: Pick<Spread, 'p50' | 'p95'> | undefined): string {
-  return spread ? formatEachMs([spread.p50, spread.p95]) : NO_VALUE;
 }

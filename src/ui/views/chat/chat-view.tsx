@@ -54,7 +54,11 @@ export function ChatView({ name }: { readonly name: string }) {
           {!isFolded && (
             <Part
               name="Charts"
-              content={<MainCharts emptyText="Ask all chats to see them run together." />}
+              content={
+                <MainCharts
+                  emptyText={`Ask all chats to see ${isServer ? 'their tokens/s and latency' : 'them run together'}.`}
+                />
+              }
             />
           )}
           {!isFolded && !isServer && <Part name="K/V slots" content={<SlotPanel />} />}

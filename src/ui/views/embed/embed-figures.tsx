@@ -3,7 +3,7 @@ import { formatNumber, formatShare, NO_VALUE } from '../../parts/format.ts';
 import { useRecordedView } from '../../state/serve-context.ts';
 import type { RecordedView } from '../../state/serve-store.ts';
 import { encoderRunOf, summarizeEncoderRun } from '../../panels/watch/encoder-run.ts';
-import { Figure, formatSpread, type FigureProps } from '../../panels/watch/figures-row.tsx';
+import { Figure, formatSpread, type FigureProps } from '../../panels/watch/figures-panel.tsx';
 
 import { describePlaces } from './describe-embedding.ts';
 import { useEncoder } from './embed-context.ts';
