@@ -316,7 +316,11 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
       buffer: Buffer.from(rows),
     });
     await page.getByRole('textbox', { name: 'Prompt for each row' }).fill('Say {{word}}');
+    const release = upstream.server.hold(2);
     await page.getByRole('button', { name: 'Run all rows' }).click();
+    const tokens = page.getByRole('tabpanel', { name: 'Jobs' }).locator('[data-chart=tokens-chart]');
+    await expect(tokens.locator('.readout-value').first()).toHaveText(/^[\d,.]+\/s$/);
+    release();
     await expect(page.getByText('Finished: 70 rows').first()).toBeVisible();
     expect(upstream.server.calls).toHaveLength(70);
     await page.getByRole('tab', { name: 'Text' }).click();

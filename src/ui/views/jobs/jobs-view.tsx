@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { readPermalink } from '../../state/permalink.ts';
-import { useServe } from '../../state/serve-context.ts';
+import { useIsServer, useServe } from '../../state/serve-context.ts';
 import { FiguresRow } from '../../panels/watch/figures-row.tsx';
 import { MainCharts } from '../../panels/watch/main-charts.tsx';
 import { JobFormContext } from './job-form-context.ts';
@@ -13,11 +13,13 @@ import { JobPanel } from './job-panel.tsx';
 import './jobs-view.css';
 import { NewJobPanel } from './new-job-panel.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
+import { ServerCharts } from './server-charts.tsx';
 import { useJobs } from './use-jobs.ts';
 
 /** Left, a job that is being prepared; right, how jobs run, and their rows. */
 export function JobsView({ name }: { readonly name: string }) {
   const { serve } = useServe();
+  const isServer = useIsServer();
   const form = useMemo(() => new JobForm(serve, readPermalink(location.hash)), [serve]);
   const jobs = useJobs() ?? [];
   /** `newest` until one is chosen; undefined shows the file’s first rows. */
@@ -33,10 +35,16 @@ export function JobsView({ name }: { readonly name: string }) {
           />
         </div>
         <div className="stage">
-          <Part name="Figures" content={<FiguresRow />} />
+          {!isServer && <Part name="Figures" content={<FiguresRow />} />}
           <Part
             name="Charts"
-            content={<MainCharts hasSlots={false} emptyText="Run a job to see its rows share each step." />}
+            content={
+              isServer ? (
+                <ServerCharts />
+              ) : (
+                <MainCharts hasSlots={false} emptyText="Run a job to see its rows share each step." />
+              )
+            }
           />
           <Part name="Jobs" content={<JobList jobs={jobs} shownId={shownJob?.info.id} onShow={show} />} />
           {shownJob ? (
