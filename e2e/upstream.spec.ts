@@ -320,8 +320,15 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     await page.getByRole('button', { name: 'Run all rows' }).click();
     const tokens = page.getByRole('tabpanel', { name: 'Jobs' }).locator('[data-chart=tokens-chart]');
     await expect(tokens.locator('.readout-value').first()).toHaveText(/^[\d,.]+\/s$/);
+    await expect(page.getByText('Rows and answers are kept in this tab')).toBeVisible();
+    await page.getByRole('tab', { name: 'Text' }).click();
+    const asksBeforeLeaving = () =>
+      page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    expect(await asksBeforeLeaving(), 'the job ends with the tab').toBe(true);
+    await page.getByRole('tab', { name: 'Jobs' }).click();
     release();
     await expect(page.getByText('Finished: 70 rows').first()).toBeVisible();
+    await expect.poll(asksBeforeLeaving).toBe(false);
     expect(upstream.server.calls).toHaveLength(70);
     await page.getByRole('tab', { name: 'Text' }).click();
   });

@@ -15,10 +15,15 @@ interface JobListProps {
 
 /** The jobs of all tabs, the latest first. */
 export function JobList({ jobs, shownId, onShow }: JobListProps) {
-  const place = useIsServer() ? 'in this tab, until it is closed or reloaded' : 'on this device';
+  const isServer = useIsServer();
   return (
     <Panel title="Jobs" className="job-list">
-      {jobs.length === 0 && <p className="note">No job yet. Its rows and answers are kept {place}.</p>}
+      {(jobs.length === 0 || isServer) && (
+        <p className="note">
+          {jobs.length === 0 ? 'No job yet. Its rows' : 'Rows'} and answers are kept{' '}
+          {isServer ? 'in this tab, until it is closed or reloaded' : 'on this device'}.
+        </p>
+      )}
       <ul className="stack">
         {jobs.map(({ info, isNext }) => {
           const { id, name, counts, createdAt } = info;

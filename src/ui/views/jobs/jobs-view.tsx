@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
@@ -6,6 +6,7 @@ import { readPermalink } from '../../state/permalink.ts';
 import { useIsServer, useServe } from '../../state/serve-context.ts';
 import { FiguresRow } from '../../panels/watch/figures-row.tsx';
 import { MainCharts } from '../../panels/watch/main-charts.tsx';
+import { askBeforeLeaving } from './ask-before-leaving.ts';
 import { JobFormContext } from './job-form-context.ts';
 import { JobForm } from './job-form.ts';
 import { JobList } from './job-list.tsx';
@@ -20,6 +21,9 @@ import { useJobs } from './use-jobs.ts';
 export function JobsView({ name }: { readonly name: string }) {
   const { serve } = useServe();
   const isServer = useIsServer();
+  useEffect(() => {
+    if (isServer) askBeforeLeaving(serve);
+  }, [serve, isServer]);
   const form = useMemo(() => new JobForm(serve, readPermalink(location.hash)), [serve]);
   const jobs = useJobs() ?? [];
   /** `newest` until one is chosen; undefined shows the file’s first rows. */
