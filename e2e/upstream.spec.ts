@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright/test';
+import type { BrowserContext, Locator } from 'playwright/test';
 
 import { Bridge } from '../bridge/bridge.ts';
 import { startServer } from '../bridge/server.ts';
@@ -8,7 +8,7 @@ import {
   SERVED_MODEL,
   type OpenAiServer,
 } from '../bridge/testing/openai-server.ts';
-import { Tab } from './support/tab.ts';
+import { openAdvanced, Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test as base } from './support/test.ts';
 
 const API_KEY = 'a-key-of-the-upstream';
@@ -81,6 +81,14 @@ async function openPage(context: BrowserContext): Promise<Tab> {
   await tab.open('');
   await tab.ready();
   return tab;
+}
+
+/** Whether nothing covers it. */
+function isOnTop(locator: Locator): Promise<boolean> {
+  return locator.evaluate((element) => {
+    const { left, width, top, bottom } = element.getBoundingClientRect();
+    return [top + 2, bottom - 2].every((y) => document.elementFromPoint(left + width / 2, y) === element);
+  });
 }
 
 const requests = (count: number, maxNewTokens: number) =>
@@ -333,9 +341,22 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     await page.getByRole('tab', { name: 'Text' }).click();
   });
 
-  test('says on the first screen who generates', async ({ upstream, openTab }) => {
+  test('says on the first screen who generates; no field of a job and no button is covered', async ({
+    upstream,
+    openTab,
+  }) => {
     const { page } = await openTab();
     await expect(page.getByText('A language model runs')).toContainText(`runs at ${upstream.server.url}.`);
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    const field = page.getByRole('textbox', { name: 'Temperature' });
+    const button = page.getByRole('button', { name: 'Run all rows' });
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await openAdvanced(page);
+    await field.focus();
+    await expect.poll(() => isOnTop(field)).toBe(true);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await button.scrollIntoViewIfNeeded();
+    await expect.poll(() => isOnTop(button)).toBe(true);
   });
 
   test('names what goes wrong there, each time with a remedy', async ({ upstream, asking: tab }) => {
