@@ -4,12 +4,10 @@ import { ServeWorker } from './serve-worker.ts';
 
 const platform = vi.hoisted(() => ({ numOpened: 0 }));
 
-vi.mock('../jobs/job-service.ts', () => ({
-  JobService: {
-    open() {
-      platform.numOpened += 1;
-      return Promise.reject(new Error('no storage'));
-    },
+vi.mock('../jobs/open-jobs.ts', () => ({
+  openJobs() {
+    platform.numOpened += 1;
+    return Promise.reject(new Error('no storage'));
   },
 }));
 
