@@ -1,12 +1,11 @@
 import type { InferenceSession } from 'onnxruntime-web/jspi';
 import { InvalidOptionError, textOf } from '../../../batching/base/errors.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
-import { importPart } from '../../base/import-part.ts';
 import { WasmAbortError } from '../faults/runtime-errors.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { isWasmAbort } from '../faults/fault-of.ts';
 import { readFeed } from './onnx-feed.ts';
-import type { OnnxSource } from './onnx-files.ts';
+import { checkExternalFiles, dimensionNames, readOnnxFile, type OnnxSource } from './onnx-files.ts';
 import { createOnnxSession, isCoded, type OnnxBackend, type OnnxSession } from './onnx-session.ts';
 import { checkOnnxOptions, type OnnxModelOptions } from './onnx-options.ts';
 import { asTensor, isTensorType, type OnnxFeed, type OnnxTensor, type OnnxValueInfo } from './onnx-tensor.ts';
@@ -60,9 +59,6 @@ async function createModel(
   { backend = 'wasm', externalData = {}, session: given }: OnnxModelOptions,
 ): Promise<OnnxModel> {
   const name = nameOf(source);
-  const { checkExternalFiles, dimensionNames, readOnnxFile } = await importPart(
-    () => import('./onnx-files.ts'),
-  );
   const [bytes, external] = await Promise.all([
     readOnnxFile(source),
     Promise.all(
@@ -70,7 +66,7 @@ async function createModel(
     ),
   ]);
   checkExternalFiles(name, bytes, external);
-  if (given?.freeDimensionOverrides) checkDimensions(given.freeDimensionOverrides, dimensionNames(bytes));
+  if (given?.freeDimensionOverrides) checkDimensions(given.freeDimensionOverrides, bytes);
   const options = { ...given, ...(external.length > 0 && { externalData: external }) };
   const session = await createOnnxSession(bytes, backend, options).catch((cause: unknown): never => {
     if (isCoded(cause)) throw cause;
@@ -80,7 +76,8 @@ async function createModel(
 }
 
 /** The runtime takes a name that no dimension has. */
-function checkDimensions(overrides: Readonly<Record<string, number>>, names: readonly string[]): void {
+function checkDimensions(overrides: Readonly<Record<string, number>>, bytes: Uint8Array): void {
+  const names = dimensionNames(bytes);
   const unknown = Object.keys(overrides).find((name) => !names.includes(name));
   if (unknown !== undefined) throw unknownOption(`freeDimensionOverrides.${unknown}`, names);
 }
