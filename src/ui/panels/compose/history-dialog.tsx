@@ -49,7 +49,7 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
       {entries?.length === 0 && (
         <p className="history-empty muted">No texts yet. Send a prompt, and its text appears here.</p>
       )}
-      <ul className="history-list stack" aria-labelledby="history-title">
+      <ul className="history-list stack" aria-label="History">
         {found?.map((entry) => (
           <Entry
             key={entry.key}

@@ -1,15 +1,21 @@
-import { lazy, Suspense } from 'react';
+import { useEffect, useState, type ComponentType } from 'react';
 
 import { latestRun } from '../../state/run.ts';
 import { useServeView } from '../../state/serve-context.ts';
 import './figures-row.css';
 
-const FiguresPanel = lazy(async () => ({ default: (await import('./figures-panel.tsx')).FiguresPanel }));
-
 /** Before the first run, what the page is. @param isRecording Whether what is below was recorded. */
 export function FiguresRow({ isRecording = false }: { readonly isRecording?: boolean }) {
   const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
   const server = useServeView(({ status: { backend } }) => backend?.name === 'server' && backend.adapter);
+  const [FiguresPanel, setPanel] = useState<ComponentType>();
+  // At once, though it is shown later: a run may begin offline, and its figures stand in the place of the words without a wait.
+  useEffect(() => {
+    import('./figures-panel.tsx').then(
+      (loaded) => setPanel(() => loaded.FiguresPanel),
+      () => {},
+    );
+  }, []);
   const intro = (
     <p className="figures-intro">
       A language model runs{' '}
@@ -21,11 +27,5 @@ export function FiguresRow({ isRecording = false }: { readonly isRecording?: boo
       </span>
     </p>
   );
-  return hasRun ? (
-    <Suspense fallback={intro}>
-      <FiguresPanel />
-    </Suspense>
-  ) : (
-    intro
-  );
+  return hasRun && FiguresPanel ? <FiguresPanel /> : intro;
 }
