@@ -4,14 +4,10 @@ import { MemoryJobStore } from '../../../jobs/service/memory-job-store.ts';
 import { handleCall } from '../../../protocol/calls.ts';
 import { asClientId } from '../../../protocol/ids.ts';
 import type { RequestUpdate } from '../../../protocol/requests.ts';
-import { PROTOCOL_VERSION, type Unsigned } from '../../../protocol/wire.ts';
-import { toWireError } from '../../../protocol/wire-errors.ts';
-import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/wire.ts';
 import type { Outgoing } from '../link.ts';
 
 const CLIENT = asClientId('jobs');
-
-type CallAnswered = Extract<Unsigned<WorkerMessage>, { readonly type: 'call-answered' | 'call-refused' }>;
 
 /** The jobs of a client of a server. They are kept in memory, and their rows are requests of this client. */
 export class ServerJobs {
@@ -37,19 +33,9 @@ export class ServerJobs {
     this.#service.receive(updates);
   }
 
-  /** The message that answers a call. The caller may change what it has passed, as if it had been sent to a worker. */
-  async answer(call: Extract<Outgoing, { readonly type: JobCall }>): Promise<CallAnswered> {
+  /** The caller may change what it has passed, as if it had been sent to a worker. */
+  answer(call: Extract<Outgoing, { readonly type: JobCall }>): unknown {
     const signed = { version: PROTOCOL_VERSION, clientId: CLIENT, ...structuredClone(call) } as const;
-    const { callId } = call;
-    try {
-      return {
-        type: 'call-answered',
-        callId,
-        result: await handleCall<JobCall>(this.#service.calls, signed),
-      };
-    } catch (error) {
-      // Not thrown: in the package, this script has its own classes of errors.
-      return { type: 'call-refused', callId, error: toWireError(error) };
-    }
+    return handleCall<JobCall>(this.#service.calls, signed);
   }
 }

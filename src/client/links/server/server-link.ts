@@ -270,12 +270,7 @@ export class ServerLink implements Link {
   async #answer(message: Call): Promise<void> {
     const { callId } = message;
     try {
-      if (message.type === 'create-job') await this.#checkJob(message.job);
-      this.#say(
-        isJobCall(message)
-          ? await (await this.#openJobs()).answer(message)
-          : { type: 'call-answered', callId, result: await this.#resultOf(message) },
-      );
+      this.#say({ type: 'call-answered', callId, result: await this.#resultOf(message) });
     } catch (error) {
       this.#say({ type: 'call-refused', callId, error: toWireError(error) });
     }
@@ -285,6 +280,8 @@ export class ServerLink implements Link {
     if (call.type === 'metrics') return toPrometheusText(this.#metrics.snapshot());
     // No server tells them.
     if (call.type === 'token-texts') return [];
+    if (call.type === 'create-job') await this.#checkJob(call.job);
+    if (isJobCall(call)) return (await this.#openJobs()).answer(call);
     if (!isTokenCall(call)) throw refusalOf(call, this.#http.shownUrl);
     await this.#asked.promise;
     return answerTokenCall(call, this.#http, this.#serving.model);
