@@ -5,6 +5,7 @@ import { Segments } from '../../parts/segments.tsx';
 import type { Choices } from '../../parts/select.tsx';
 import './shape-field.css';
 import { readShape, writeShape } from '../../state/typed-shape.ts';
+import { useIsServer } from '../../state/serve-context.ts';
 
 const KINDS: Choices<string> = [
   ['', 'Any text'],
@@ -18,7 +19,7 @@ const BODIES: Readonly<
 > = {
   choice: {
     label: 'Choices',
-    hint: 'One on each line. The answer is one of them, and the page shows how likely each is.',
+    hint: 'One on each line. The answer is one of them.',
     example: 'positive\nnegative',
   },
   json_schema: {
@@ -46,6 +47,7 @@ export function ShapeField({ label, hint, error, value, onChange, onBlur }: Shap
   const [bodies, setBodies] = useState<Readonly<Record<string, string>>>({});
   const { kind, body } = readShape(value);
   const text = BODIES[kind];
+  const isServer = useIsServer();
 
   const choose = (next: string): void => {
     setBodies({ ...bodies, [kind]: body });
@@ -59,7 +61,9 @@ export function ShapeField({ label, hint, error, value, onChange, onBlur }: Shap
       {text ? (
         <TextAreaField
           label={text.label}
-          hint={text.hint}
+          hint={
+            kind === 'choice' && !isServer ? `${text.hint} The page shows how likely each is.` : text.hint
+          }
           error={error}
           rows={kind === 'choice' ? 3 : 6}
           placeholder={text.example}

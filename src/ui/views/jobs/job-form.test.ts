@@ -10,6 +10,7 @@ const fileOf = (name: string, text: string): File => new File([text], name);
 
 /** A client that takes jobs and reads their rows. */
 class PlayedClient {
+  backend = 'wasm';
   readonly created: CreateJobOptions[] = [];
   rows: unknown[] = [];
   hasChatTemplate = true;
@@ -29,7 +30,7 @@ class PlayedClient {
   };
 
   status(): unknown {
-    return { model: { hasChatTemplate: this.hasChatTemplate } };
+    return { model: { hasChatTemplate: this.hasChatTemplate }, backend: { name: this.backend } };
   }
 }
 
@@ -43,6 +44,14 @@ beforeEach(() => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the form asks for nothing else
   openForm = (hash) => new JobForm(client as unknown as TabserveClient, readPermalink(hash));
   form = openForm('');
+});
+
+it('at a server, a choice asks for no probabilities, which few servers can tell', () => {
+  form.changeOption('responseFormat', 'choice\ngood\nbad');
+  expect(form.readOptions()?.logprobs).toBe(true);
+  client.backend = 'server';
+  expect(form.readOptions()).toMatchObject({ responseFormat: { type: 'choice' } });
+  expect(form.readOptions()).not.toHaveProperty('logprobs');
 });
 
 describe('a file', () => {

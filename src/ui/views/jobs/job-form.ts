@@ -162,9 +162,11 @@ export class JobForm implements OptionsForm {
     const { logprobs: _, ...others } = options;
     // The table shows how likely a choice is. It has no place for tokens, which take ten times an answer's room.
     const isChoice = options.responseFormat?.type === 'choice';
+    // Few servers name the tokens that this takes, and the others refuse the job.
+    const isServer = this.#serve.status().backend?.name === 'server';
     return error
       ? undefined
-      : { maxNewTokens: MAX_NEW_TOKENS, ...others, ...(isChoice && { logprobs: true }) };
+      : { maxNewTokens: MAX_NEW_TOKENS, ...others, ...(isChoice && !isServer && { logprobs: true }) };
   }
 
   /** The system message, where the model takes one. */
