@@ -70,7 +70,7 @@ function createHub({ corruptAt = -1 } = {}) {
         // Readers run before everything has come.
         await nextTask();
         if (signal?.aborted) return controller.error(signal.reason);
-        if (position === end) return controller.close();
+        if (!(position < end)) return controller.close();
         const next = Math.min(position + CHUNK, end);
         controller.enqueue(bytes.slice(position, next));
         if (name === WEIGHTS) sent.push({ begin: position, end: next });
