@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
 import { clientId } from '../../../batching/generation/test-support.ts';
 import { connect, TabserveClient } from '../../client.ts';
@@ -82,10 +82,13 @@ afterEach(() => {
 });
 
 function open(options: Partial<ServerLinkOptions> = {}): TabserveClient {
-  return new TabserveClient(
+  const client = new TabserveClient(
     clientId('tab'),
     (listener) => new ServerLink({ url: URL_OF_SERVER, ...options }, listener),
   );
+  // Else it asks for its model again, in the tests of other files.
+  onTestFinished(() => client.close());
+  return client;
 }
 
 const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
@@ -98,6 +101,7 @@ const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
 async function refusalOf(options: object): Promise<{ readonly message: string }> {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const client = await connect({ server: URL_OF_SERVER, ...options });
+  onTestFinished(() => client.close());
   return client.ready().then(
     () => ({ message: 'none' }),
     (error: Error) => error,
