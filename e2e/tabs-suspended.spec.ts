@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { rendererOf, suspend } from './support/renderer-process.ts';
+import { rendererOf } from '../tools/bench/process-memory.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 import type { Site } from './support/site.ts';
@@ -212,4 +212,22 @@ function expectNothingLostOrDoubled(outcomes: readonly Streamed[]): void {
     expect(streamed.tokenIds).toEqual(value?.tokenIds);
     expect(streamed.text).toBe(value?.generatedText);
   }
+}
+
+/**
+ * Stops a page's process with its worker, as a system does that suspends it, and lets it run again after this time at the latest.
+ * Returns a function that wakes it now.
+ */
+function suspend(pid: number, maxMs: number): () => void {
+  process.kill(pid, 'SIGSTOP');
+  const wake = (): void => {
+    clearTimeout(timer);
+    try {
+      process.kill(pid, 'SIGCONT');
+    } catch {
+      // A test that failed has closed the page.
+    }
+  };
+  const timer = setTimeout(wake, maxMs);
+  return wake;
 }

@@ -20,7 +20,7 @@ const ONNX_DTYPES = { fp32: 'fp32', fp16: 'fp16', q8: 'q8', q4: 'q4f16' } as con
  */
 const LEAST_SAME: Readonly<Record<Dtype, number>> = { fp32: 0.9, fp16: 0.4, q8: 0.05, q4: 0.05 };
 
-const ALONE = { dtype: 'fp32', listSize: 1 } as const;
+const ONNX = 'smollm2/onnx-model';
 const NUM_NEW_TOKENS = 64;
 const ROWS = { webgpu: [1, 8, 32], wasm: [1, 8] } as const;
 /** Tokens of a prompt. Those of more than 400 are joined from prompts of 400. */
@@ -77,24 +77,18 @@ export const bench: BenchCase = {
 function specsOf(backend: BackendName, precision: Dtype): readonly ContenderSpec[] {
   const [gguf, dtype, model] = [GGUF_TYPES[precision], ONNX_DTYPES[precision], 'smollm2/model.Q4_1.gguf'];
   // Slots for the longest prompts, where memory allows them.
-  const slots = { ...ALONE, contextLength: backend === 'wasm' ? 2200 : 512 };
+  const slots = { dtype: 'fp32', contextLength: backend === 'wasm' ? 2200 : 512 } as const;
   return [
-    { label: 'Tabserve', library: 'tabserve', model, dtype: precision, listSize: 1 },
-    {
-      label: 'transformers.js, lists',
-      library: 'pipeline',
-      model: 'smollm2/onnx-model',
-      dtype,
-      listSize: 32,
-    },
+    { label: 'Tabserve', library: 'tabserve', model, dtype: precision },
+    { label: 'transformers.js, lists', library: 'pipeline', model: ONNX, dtype, listSize: 32 },
     { label: `wllama, ${gguf}`, library: 'wllama', model: `smollm2/model.${gguf}.gguf`, ...slots },
   ];
 }
 
 function shortSpecs(): readonly ContenderSpec[] {
   return [
-    { label: 'Tabserve', library: 'tabserve', model: '', ...ALONE },
-    { label: 'wllama, F32', library: 'wllama', model: 'storyteller/model.F32.gguf', ...ALONE },
+    { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32' },
+    { label: 'wllama, F32', library: 'wllama', model: 'storyteller/model.F32.gguf', dtype: 'fp32' },
   ];
 }
 

@@ -39,12 +39,12 @@ export function groupOf(
   return {
     caption: isShort ? `${caption}, cut to ${WARM_UP_TOKENS} tokens` : caption,
     labels: ['', 'runs on'],
-    columns,
+    columns: [...columns, { name: 'memory of the tab', unit: 'MB', digits: 0, shows: 'p50' }],
     ratio: { header: 'Tabserve over it', column: columns[0]?.name ?? '', isBaseOver: true },
-    subjects: entrants.map(({ spec, runsOn, failure, run }): Subject => {
+    subjects: entrants.map(({ spec, runsOn, failure, run, memory }): Subject => {
       const isAlike = (other: Entrant): boolean =>
-        other.spec.model === spec.model && other.spec.dtype === spec.dtype && other.spec.listSize === 1;
-      const isListOfOne = requests.length === 1 && spec.library === 'pipeline' && spec.listSize > 1;
+        other.spec.model === spec.model && other.spec.dtype === spec.dtype && !other.spec.listSize;
+      const isListOfOne = requests.length === 1 && spec.listSize !== undefined;
       const leftOut = failure ?? (isListOfOne && entrants.some(isAlike) ? LIST_OF_ONE : undefined);
       return {
         labels: [spec.label, runsOn],
@@ -54,7 +54,8 @@ export function groupOf(
         async measure() {
           const bursts = await run(played, isShort ? 0 : SUSTAINED_MS);
           // A hidden tab cools down, so the first of several bursts warms it up.
-          return samplesOf(bursts.length > 1 ? bursts.slice(1) : bursts, played);
+          const samples = samplesOf(bursts.length > 1 ? bursts.slice(1) : bursts, played);
+          return { ...samples, 'memory of the tab': memory() };
         },
       };
     }),

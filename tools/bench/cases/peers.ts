@@ -25,20 +25,22 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const STORYTELLER: readonly ContenderSpec[] = [
-  { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32', listSize: 8 },
+  { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32' },
+  { label: 'Tabserve, the page', library: 'tabserve', model: '', dtype: 'fp32', isInPage: true },
   ...pipelines('storyteller/plain', 'plain export'),
   ...pipelines('storyteller/fused', 'fused operators'),
   wllama('storyteller', 'F32'),
 ];
 
-const SMOLLM2_GGUF = 'smollm2/model.Q4_1.gguf';
+const SMOLLM2_GGUF = { library: 'tabserve', model: 'smollm2/model.Q4_1.gguf' } as const;
 const SMOLLM2_ONNX = { library: 'pipeline', model: 'smollm2/onnx-model' } as const;
 
 /** Each library in each precision that suits it. */
 const SMOLLM2: readonly ContenderSpec[] = [
-  { label: 'Tabserve, fp32', library: 'tabserve', model: SMOLLM2_GGUF, dtype: 'fp32', listSize: 8 },
-  { label: 'Tabserve, q8', library: 'tabserve', model: SMOLLM2_GGUF, dtype: 'q8', listSize: 8 },
-  { label: 'transformers.js, fp32, one by one', ...SMOLLM2_ONNX, dtype: 'fp32', listSize: 1 },
+  { label: 'Tabserve, fp32', ...SMOLLM2_GGUF, dtype: 'fp32' },
+  { label: 'Tabserve, q8', ...SMOLLM2_GGUF, dtype: 'q8' },
+  { label: 'Tabserve, q8, the page', ...SMOLLM2_GGUF, dtype: 'q8', isInPage: true },
+  { label: 'transformers.js, fp32, one by one', ...SMOLLM2_ONNX, dtype: 'fp32' },
   { label: 'transformers.js, fp32, lists', ...SMOLLM2_ONNX, dtype: 'fp32', listSize: 8 },
   { label: 'transformers.js, q8, lists', ...SMOLLM2_ONNX, dtype: 'q8', listSize: 8 },
   wllama('smollm2', 'Q4_1'),
@@ -95,12 +97,12 @@ function embeddedCases(backend: BackendName): readonly Requests[] {
 function pipelines(model: string, kind: string): readonly ContenderSpec[] {
   const spec = { library: 'pipeline', model, dtype: 'fp32' } as const;
   return [
-    { label: `transformers.js, ${kind}, one by one`, ...spec, listSize: 1 },
+    { label: `transformers.js, ${kind}, one by one`, ...spec },
     { label: `transformers.js, ${kind}, lists`, ...spec, listSize: 8 },
   ];
 }
 
 function wllama(folder: string, type: string): ContenderSpec {
   const model = `${folder}/model.${type}.gguf`;
-  return { label: `wllama, 8 slots, ${type}`, library: 'wllama', model, dtype: 'fp32', listSize: 8 };
+  return { label: `wllama, 8 slots, ${type}`, library: 'wllama', model, dtype: 'fp32' };
 }

@@ -20,12 +20,13 @@ export const LIBRARIES_POLICY = [
 /** Builds the page of the libraries, with the app's own models next to it. Installs those that need another runtime than ours. */
 export async function buildLibraries(): Promise<void> {
   await installApart(PEERS, 'the peers');
+  const input = ['index', 'tabserve'].map((name) => `${PAGE}/${name}.html`);
   await build({
     root: PAGE,
     publicDir: pathOf('public'),
     base: './',
-    logLevel: 'warn',
+    logLevel: 'error',
     worker: { format: 'es' },
-    build: { target: 'es2024', outDir: LIBRARIES_ROOT, emptyOutDir: true, chunkSizeWarningLimit: 2000 },
+    build: { target: 'es2024', outDir: LIBRARIES_ROOT, emptyOutDir: true, rolldownOptions: { input } },
   });
 }

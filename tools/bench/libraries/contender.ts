@@ -9,8 +9,10 @@ export interface ContenderSpec {
   readonly model: string;
   /** By the library's own name; llama.cpp's are in the file. */
   readonly dtype: Dtype | 'q4f16';
-  /** Requests that one call of a pipeline takes. */
-  readonly listSize: number;
+  /** Whether the page that people open runs it and draws, not its client alone. */
+  readonly isInPage?: true;
+  /** Requests that one call of a pipeline takes: one if left out. */
+  readonly listSize?: number;
   /** Tokens of a slot of wllama: 512 if left out, which is Storyteller's whole context. */
   readonly contextLength?: number;
 }

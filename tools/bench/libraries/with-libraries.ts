@@ -5,6 +5,7 @@ import { startServer } from '../../../bridge/server.ts';
 import type { BackendName, Chosen } from '../bench-case.ts';
 import { firstLineOf } from '../measure-groups.ts';
 import { launchTabs } from '../launch.ts';
+import { bytesOfProcess, rendererOf } from '../process-memory.ts';
 import { LIBRARIES_POLICY, LIBRARIES_ROOT } from './build-libraries.ts';
 import type { Burst, ContenderSpec, TimedRequest } from './contender.ts';
 
@@ -15,6 +16,8 @@ export interface Entrant {
   readonly failure?: string;
   /** Measures in a tab that is in front. */
   readonly run: (requests: readonly TimedRequest[], leastMs: number) => Promise<readonly Burst[]>;
+  /** What the tab's process has now, in bytes. */
+  readonly memory: () => number;
 }
 
 /** A tab that comes to the front is redrawn, which takes a core. Its requests start after that. */
@@ -35,9 +38,14 @@ export async function withLibraries(
   for (const spec of specs) {
     const page = await context.newPage();
     page.on('pageerror', (error) => console.error(`${spec.label}: ${error.message}`));
-    await page.goto(server.url);
-    await page.waitForFunction(() => 'benchLibrary' in window);
-    entrants.push(await load(page, spec, backend, numSlots));
+    const [path, name] = spec.isInPage
+      ? [`tabserve.html?backend=${backend}`, 'tabserve']
+      : ['', 'benchLibrary'];
+    await page.goto(`${server.url}/${path}`);
+    await page.waitForFunction((wanted) => 'benchLibrary' in window && wanted in window, name);
+    const loaded = await load(page, spec, backend, numSlots);
+    const id = await rendererOf(page);
+    entrants.push({ ...loaded, memory: () => bytesOfProcess(id, 'VmRSS') });
   }
   await run(entrants, version);
 }
@@ -47,7 +55,7 @@ async function load(
   spec: ContenderSpec,
   backend: BackendName,
   numSlots: number,
-): Promise<Entrant> {
+): Promise<Omit<Entrant, 'memory'>> {
   const run: Entrant['run'] = async (requests, leastMs) => {
     await page.bringToFront();
     await timePassed(SETTLING_MS);

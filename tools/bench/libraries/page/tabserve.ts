@@ -4,7 +4,7 @@ import { createWorker } from '../../../../src/ui/create-worker.ts';
 import type { BackendName } from '../../bench-case.ts';
 import type { Contender, ContenderSpec } from '../contender.ts';
 
-/** The client as a page uses it, with the model of a GGUF file, or its own. */
+/** The client of the page that draws, or one alone, with the model of a GGUF file, or its own. */
 export async function loadTabserve(
   { model, dtype }: ContenderSpec,
   backend: BackendName,
@@ -13,7 +13,8 @@ export async function loadTabserve(
   if (dtype === 'q4f16') throw new Error('Tabserve calls that precision q4.');
   // Tabs of one app share a worker, which has one model.
   const name = `bench-${backend}-${dtype}`;
-  const serve = await connect({ worker: createWorker, backend, name, ...(model !== '' && { model: null }) });
+  const options = { worker: createWorker, backend, name, ...(model !== '' && { model: null }) };
+  const serve = window.tabserve ?? (await connect(options));
   if (model !== '') {
     const response = await fetch(`models/bench/${model}`);
     await serve.loadModel([new File([await response.blob()], model.replace(/^.*\//, ''))], { dtype });

@@ -15,7 +15,7 @@ interface Waiting {
  * prompts, `listSize` at most, as one list: a user of the library can't batch requests any better.
  */
 export async function loadPipeline(
-  { model, dtype, listSize }: ContenderSpec,
+  { model, dtype, listSize = 1 }: ContenderSpec,
   backend: BackendName,
 ): Promise<Contender> {
   readOwnServerOnly();
