@@ -8,6 +8,7 @@ import type { Dtype } from '../../../src/protocol/models.ts';
 import type { Column } from '../record.ts';
 import { smollm2Prompts } from '../smollm2.ts';
 import { atOnce, groupOf, wrongRows, type Requests } from './library-groups.ts';
+import { SMOLLM2_GGUF, SMOLLM2_ONNX, STORYTELLER } from './peers.ts';
 import { realPrompts, shortPrompts } from './reference.ts';
 
 /** llama.cpp's types, and transformers.js' names. On a GPU, its q4 computes in fp16. */
@@ -20,7 +21,7 @@ const ONNX_DTYPES = { fp32: 'fp32', fp16: 'fp16', q8: 'q8', q4: 'q4f16' } as con
  */
 const LEAST_SAME: Readonly<Record<Dtype, number>> = { fp32: 0.9, fp16: 0.4, q8: 0.05, q4: 0.05 };
 
-const ONNX = 'smollm2/onnx-model';
+const OF_STORYTELLER = STORYTELLER.filter(({ library }) => library !== 'pipeline');
 const NUM_NEW_TOKENS = 64;
 const ROWS = { webgpu: [1, 8, 32], wasm: [1, 8] } as const;
 /** Tokens of a prompt. Those of more than 400 are joined from prompts of 400. */
@@ -44,10 +45,10 @@ export const bench: BenchCase = {
     await buildLibraries();
     // A short run needs no Python, which exports what transformers.js reads.
     await (isShort ? writeStorytellerGguf() : MODEL_WRITERS.smollm2());
-    const rows = isShort ? [1, 4] : ROWS[backend];
+    const rows = isShort ? [1, 8] : ROWS[backend];
     await withLibraries(
       chosen,
-      isShort ? shortSpecs() : specsOf(backend, precision),
+      isShort ? OF_STORYTELLER : specsOf(backend, precision),
       Math.max(...rows),
       (entrants, browser) => {
         const own = entrants.find(({ spec }) => spec.library === 'tabserve')?.runsOn ?? '';
@@ -75,21 +76,14 @@ export const bench: BenchCase = {
 };
 
 function specsOf(backend: BackendName, precision: Dtype): readonly ContenderSpec[] {
-  const [gguf, dtype, model] = [GGUF_TYPES[precision], ONNX_DTYPES[precision], 'smollm2/model.Q4_1.gguf'];
-  // Slots for the longest prompts, where memory allows them.
-  const slots = { dtype: 'fp32', contextLength: backend === 'wasm' ? 2200 : 512 } as const;
-  return [
-    { label: 'Tabserve', library: 'tabserve', model, dtype: precision },
-    { label: 'transformers.js, lists', library: 'pipeline', model: ONNX, dtype, listSize: 32 },
-    { label: `wllama, ${gguf}`, library: 'wllama', model: `smollm2/model.${gguf}.gguf`, ...slots },
+  const [gguf, dtype] = [GGUF_TYPES[precision], ONNX_DTYPES[precision]];
+  const specs: readonly ContenderSpec[] = [
+    { label: 'Tabserve', ...SMOLLM2_GGUF, dtype: precision },
+    { label: 'transformers.js, lists', ...SMOLLM2_ONNX, dtype, listSize: 32 },
+    { label: `wllama, ${gguf}`, library: 'wllama', model: `smollm2/model.${gguf}.gguf`, dtype: 'fp32' },
   ];
-}
-
-function shortSpecs(): readonly ContenderSpec[] {
-  return [
-    { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32' },
-    { label: 'wllama, F32', library: 'wllama', model: 'storyteller/model.F32.gguf', dtype: 'fp32' },
-  ];
+  // wllama reads fifteen tokens a second on a CPU.
+  return backend === 'wasm' ? specs.slice(0, 2) : specs;
 }
 
 type Prompts = readonly { readonly prompt: string }[];

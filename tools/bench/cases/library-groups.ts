@@ -2,12 +2,16 @@ import type { Chosen, Group, Subject } from '../bench-case.ts';
 import type { TimedRequest } from '../libraries/contender.ts';
 import type { Entrant } from '../libraries/with-libraries.ts';
 import type { Column, RecordedGroup } from '../record.ts';
+import { sum } from '../statistics.ts';
 import { samplesOf } from './burst-samples.ts';
 import { SUSTAINED_MS } from './engine-requests.ts';
 
 /** Lets shaders compile, which they do when a shape first occurs, and the browser optimize WebAssembly. */
 const WARM_UP_MS = 4000;
 const WARM_UP_TOKENS = 8;
+
+/** Characters of prompts that take a CPU so long that they warm it up themselves. */
+const LONG = 20_000;
 
 const LIST_OF_ONE = 'a list of one is one by one';
 
@@ -29,12 +33,13 @@ export function groupOf(
   { caption, requests }: Requests,
   entrants: readonly Entrant[],
   columns: readonly Column[],
-  { isShort }: Chosen,
+  { isShort, backend }: Chosen,
 ): Group {
   const short = requests.map((request) => ({
     ...request,
     maxNewTokens: Math.min(request.maxNewTokens, WARM_UP_TOKENS),
   }));
+  const warmsItself = backend === 'wasm' && sum(requests.map(({ prompt }) => prompt.length)) > LONG;
   const played = isShort ? short : requests;
   return {
     caption: isShort ? `${caption}, cut to ${WARM_UP_TOKENS} tokens` : caption,
@@ -50,7 +55,7 @@ export function groupOf(
         labels: [spec.label, runsOn],
         ...(leftOut !== undefined && { leftOut }),
         ...(spec.library !== 'tabserve' && { mayFail: true }),
-        warmUp: () => run(short, isShort ? 0 : WARM_UP_MS),
+        ...(!warmsItself && { warmUp: () => run(short, isShort ? 0 : WARM_UP_MS) }),
         async measure() {
           const bursts = await run(played, isShort ? 0 : SUSTAINED_MS);
           // A hidden tab cools down, so the first of several bursts warms it up.

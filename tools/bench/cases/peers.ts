@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'answers as PyTorch', unit: '%', digits: 0, shows: 'mean' },
 ];
 
-const STORYTELLER: readonly ContenderSpec[] = [
+export const STORYTELLER: readonly ContenderSpec[] = [
   { label: 'Tabserve', library: 'tabserve', model: '', dtype: 'fp32' },
   { label: 'Tabserve, the page', library: 'tabserve', model: '', dtype: 'fp32', isInPage: true },
   ...pipelines('storyteller/plain', 'plain export'),
@@ -32,8 +32,8 @@ const STORYTELLER: readonly ContenderSpec[] = [
   wllama('storyteller', 'F32'),
 ];
 
-const SMOLLM2_GGUF = { library: 'tabserve', model: 'smollm2/model.Q4_1.gguf' } as const;
-const SMOLLM2_ONNX = { library: 'pipeline', model: 'smollm2/onnx-model' } as const;
+export const SMOLLM2_GGUF = { library: 'tabserve', model: 'smollm2/model.Q4_1.gguf' } as const;
+export const SMOLLM2_ONNX = { library: 'pipeline', model: 'smollm2/onnx-model' } as const;
 
 /** Each library in each precision that suits it. */
 const SMOLLM2: readonly ContenderSpec[] = [

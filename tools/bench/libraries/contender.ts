@@ -13,8 +13,6 @@ export interface ContenderSpec {
   readonly isInPage?: true;
   /** Requests that one call of a pipeline takes: one if left out. */
   readonly listSize?: number;
-  /** Tokens of a slot of wllama: 512 if left out, which is Storyteller's whole context. */
-  readonly contextLength?: number;
 }
 
 export type LibraryName = 'tabserve' | 'pipeline' | 'wllama';
