@@ -146,7 +146,8 @@ export interface ServerOptions {
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
- * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be.
+ * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be;
+ *   UnknownOptionError for an option that there isn't.
  * @throws NoBrowserError outside of a page, unless with a `server`.
  * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
@@ -178,17 +179,30 @@ function wayToServer(options: ServerOptions, shownUrl?: string): Way {
   return [createClientId(), open];
 }
 
-async function wayToWorker({
-  worker: createWorker,
-  name: app,
-  backend = 'auto',
-  model = EMBEDDED_MODEL,
-  dtype = 'auto',
-  canLead = true,
-  embedder,
-  reranker,
-  ...given
-}: Partial<ConnectOptions>): Promise<Way> {
+const OPTIONS = [
+  'worker',
+  'name',
+  'backend',
+  'model',
+  'embedder',
+  'reranker',
+  'dtype',
+  'hub',
+  'canLead',
+] as const satisfies readonly (keyof ConnectOptions)[];
+
+async function wayToWorker(options: Partial<ConnectOptions>): Promise<Way> {
+  const {
+    worker: createWorker,
+    name: app,
+    backend = 'auto',
+    model = EMBEDDED_MODEL,
+    dtype = 'auto',
+    canLead = true,
+    embedder,
+    reranker,
+    hub: givenHub,
+  } = checkedOptions(options, OPTIONS);
   if (typeof createWorker !== 'function')
     throw InvalidOptionError.of(
       'worker',
@@ -201,7 +215,7 @@ async function wayToWorker({
   isBoolean('canLead', canLead);
   const server = backend === 'auto' && serverOfPage();
   if (server) return wayToServer({ server: '/', model: server.dataset['model'] }, server.content);
-  const hub = given.hub ?? hubOfPage();
+  const hub = givenHub ?? hubOfPage();
   const { first, encoders } = await toFirstModels({ model, dtype, embedder, reranker }, { hub });
   const clientId = createClientId();
   const bridgeUrl = bridgeOfPage();

@@ -43,6 +43,14 @@ it('connect refuses a model that is none', async () => {
   });
 });
 
+it.each(['modle', 'load', 'apiKey'])(
+  'connect without a server refuses the option %s, which it has not',
+  async (name) => {
+    const options = { worker, [name]: 'a' };
+    await expect(connect(options)).rejects.toMatchObject({ code: 'UNKNOWN_OPTION', param: name });
+  },
+);
+
 it.each([
   ['no options', undefined, 'worker'],
   ['null', null, 'worker'],

@@ -9,7 +9,7 @@ import type { TabserveOptions, TextClient } from './options.ts';
 export type OpenModel = (modelId: string, signal: AbortSignal | undefined) => Promise<TextClient>;
 
 /** Opens models with one client, which the first call connects. */
-export function createModelOpener(options: TabserveOptions): OpenModel {
+export function createModelOpener({ load: loadOptions, ...options }: TabserveOptions): OpenModel {
   let connected: Promise<TextClient> | undefined;
   /** Concurrent calls share one load of a model. */
   const loads = new Map<string, Promise<unknown>>();
@@ -28,7 +28,7 @@ export function createModelOpener(options: TabserveOptions): OpenModel {
   };
 
   const load = async (serve: TextClient, modelId: string): Promise<void> => {
-    const begin = () => serve.loadModel(modelId, options.load).finally(() => loads.delete(modelId));
+    const begin = () => serve.loadModel(modelId, loadOptions).finally(() => loads.delete(modelId));
     const running = loads.get(modelId) ?? begin();
     loads.set(modelId, running);
     await running;

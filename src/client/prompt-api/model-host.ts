@@ -60,7 +60,13 @@ export class ModelHost {
 
   /** The client. The first call connects it. */
   connected(): Promise<TabserveClient> {
-    const options = this.#options;
+    const {
+      embeddingModel: _embedding,
+      load: _load,
+      generation: _generation,
+      legacy: _legacy,
+      ...options
+    } = this.#options;
     this.#serve ??=
       'serve' in options
         ? Promise.resolve(options.serve)
