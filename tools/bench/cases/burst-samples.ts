@@ -18,7 +18,6 @@ export function samplesOf(bursts: readonly Burst[], requests: readonly PeerReque
       sum(bursts.map(({ wallMs }) => wallMs)),
     TTFT: answers.map(firstMsOf),
     latency: answers.map(({ latencyMs }) => latencyMs),
-    'until all have begun': bursts.map((burst) => Math.max(...burst.answers.map(firstMsOf))),
     ...(decoded.length > 0 && {
       'decode tokens/s': medianOf(decoded.map(({ tokensPerSecond }) => tokensPerSecond)),
       'between tokens': decoded.flatMap(({ gapsMs }) => gapsMs),

@@ -34,7 +34,6 @@ const COLUMNS: readonly Column[] = [
   { name: 'tokens/s', digits: 1, shows: 'p50' },
   { name: 'between tokens', unit: 'ms', digits: 1, shows: 'p50 / p95' },
   { name: 'TTFT', unit: 'ms', digits: 0, shows: 'p50 / p95' },
-  { name: 'until all have begun', unit: 'ms', digits: 0, shows: 'p50' },
   { name: 'tokens as PyTorch', unit: '%', digits: 0, shows: 'mean' },
 ];
 

@@ -4,12 +4,9 @@ import wasmUrl from '@wllama/wllama/esm/wasm/wllama.wasm?url';
 import type { BackendName } from '../../bench-case.ts';
 import { describeCpu, type Contender, type ContenderSpec } from '../contender.ts';
 
-/** Tokens of a slot: Storyteller's whole context. */
-const CONTEXT_LENGTH = 512;
-
 /**
  * wllama with a GGUF file and as many slots as there are requests. It shares its context out among them; a cache of its own for
- * each slot is the faster of its two layouts.
+ * each slot, of Storyteller's whole context, is the faster of its two layouts.
  */
 export async function loadWllama(
   { model }: ContenderSpec,
@@ -25,7 +22,7 @@ export async function loadWllama(
   const file = await fetch(`models/bench/${model}`);
   await wllama.loadModel([await file.blob()], {
     n_parallel: numSlots,
-    n_ctx: numSlots * CONTEXT_LENGTH,
+    n_ctx: numSlots * 512,
     kv_unified: false,
     ...(backend === 'wasm' && { n_gpu_layers: 0 }),
   });
