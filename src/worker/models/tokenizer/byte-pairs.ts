@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 
-import { mergePairs, type FindMerge, type Merge } from './merge-pairs.ts';
+import { mergePairs, type FindMerge } from './merge-pairs.ts';
+import { MergeTable } from './merge-table.ts';
+import type { ModelFileCorruptError } from '../../../protocol/errors/model.ts';
 import { corruptTokenizer, unsupportedPart } from './tokenizer-parts.ts';
 import type { SubwordModel, TokenIds } from './subword-model.ts';
 
@@ -12,12 +14,10 @@ const given = v.object({
   fuse_unk: v.nullish(v.boolean(), false),
   byte_fallback: v.nullish(v.boolean(), false),
   ignore_merges: v.nullish(v.boolean(), false),
-  merges: v.union([v.array(v.string()), v.array(v.tuple([v.string(), v.string()]))]),
+  // Their items are checked as they are read: a schema of them would take as long again.
+  merges: v.custom<readonly unknown[]>(Array.isArray),
 });
 type Given = v.InferOutput<typeof given>;
-
-/** Ids are below this, so that two of them make one exact number. */
-const MAX_ID = 2 ** 26;
 
 /** Words whose tokens are remembered. Most texts repeat theirs. */
 const MAX_REMEMBERED = 10_000;
@@ -31,7 +31,7 @@ const MAX_REMEMBERED_LENGTH = 256;
  */
 export function readBytePairs(model: unknown, vocab: TokenIds): SubwordModel {
   const parsed = v.safeParse(given, model);
-  if (!parsed.success) throw corruptTokenizer('its BPE model has no merges, or odd options');
+  if (!parsed.success) throw oddModel();
   const options = parsed.output;
   if (options.dropout) throw unsupportedPart('model', { type: 'BPE' }, 'whose dropout gives random tokens');
   return new BytePairs(options, vocab);
@@ -40,7 +40,7 @@ export function readBytePairs(model: unknown, vocab: TokenIds): SubwordModel {
 class BytePairs implements SubwordModel {
   readonly #options: Given;
   readonly #vocab: TokenIds;
-  readonly #merges: ReadonlyMap<number, Merge>;
+  readonly #merges: MergeTable;
   readonly #remembered = new Map<string, readonly number[]>();
 
   constructor(options: Given, vocab: TokenIds) {
@@ -60,7 +60,7 @@ class BytePairs implements SubwordModel {
     return ids;
   }
 
-  readonly #findMerge: FindMerge = (left, right) => this.#merges.get(left * MAX_ID + right);
+  readonly #findMerge: FindMerge = (left, right) => this.#merges.find(left, right);
 
   /** A token for each character, its bytes, or an unknown one. A character without any of them is left out. */
   #symbolsOf(word: string): readonly number[] {
@@ -116,21 +116,39 @@ class BytePairs implements SubwordModel {
 
 const encoder = new TextEncoder();
 
-function readMerges(
-  { merges, continuing_subword_prefix: prefix }: Given,
-  vocab: TokenIds,
-): ReadonlyMap<number, Merge> {
+function readMerges({ merges, continuing_subword_prefix: prefix }: Given, vocab: TokenIds): MergeTable {
   const idOf = (token: string): number => {
     const id = vocab.get(token);
-    if (id !== undefined && id < MAX_ID) return id;
+    if (id !== undefined && id <= MergeTable.MAX_ID) return id;
     throw corruptTokenizer(`it merges ${token}, which its vocabulary lacks`);
   };
-  return new Map(
-    merges.map((merge, rank) => {
-      const [left = '', right = '', ...others] = typeof merge === 'string' ? merge.split(' ') : merge;
-      if (others.length > 0) throw corruptTokenizer('it has a merge of more than two tokens');
-      const id = idOf(left + right.slice((prefix ?? '').length));
-      return [idOf(left) * MAX_ID + idOf(right), { rank, id }];
-    }),
-  );
+  const prefixLength = prefix?.length ?? 0;
+  const areTexts = typeof merges[0] === 'string';
+  const table = new MergeTable(merges.length);
+  for (let rank = 0; rank < merges.length; rank++) {
+    const merge = merges[rank];
+    if ((typeof merge === 'string') !== areTexts) throw oddModel();
+    const left = partOf(merge, 0);
+    const right = partOf(merge, 1);
+    const id = idOf(left + (prefixLength > 0 ? right.slice(prefixLength) : right));
+    table.add(idOf(left), idOf(right), rank, id);
+  }
+  return table;
+}
+
+/** Files have `left right`, or a list of the two: the same for all. */
+function partOf(merge: unknown, index: 0 | 1): string {
+  if (typeof merge === 'string') {
+    const at = merge.indexOf(' ');
+    if (at !== merge.lastIndexOf(' ')) throw corruptTokenizer('it has a merge of more than two tokens');
+    if (index === 0) return at < 0 ? merge : merge.slice(0, at);
+    return at < 0 ? '' : merge.slice(at + 1);
+  }
+  const part: unknown = Array.isArray(merge) && merge.length === 2 ? merge[index] : undefined;
+  if (typeof part === 'string') return part;
+  throw oddModel();
+}
+
+function oddModel(): ModelFileCorruptError {
+  return corruptTokenizer('its BPE model has no merges, or odd options');
 }

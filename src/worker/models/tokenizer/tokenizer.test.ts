@@ -94,6 +94,40 @@ describe('a tokenizer', () => {
   });
 });
 
+function withMerges(merges: readonly unknown[]): Promise<Tokenizer> {
+  const model = { type: 'BPE', vocab: { a: 0, b: 1, ab: 2, aba: 3 }, merges };
+  return createTokenizer({ model, decoder: { type: 'ByteLevel' } }, {});
+}
+
+describe('the merges of a tokenizer', () => {
+  it.each([
+    ['as texts', ['a b', 'ab a']],
+    [
+      'as pairs',
+      [
+        ['a', 'b'],
+        ['ab', 'a'],
+      ],
+    ],
+  ])('are read %s', async (_, merges) => {
+    const tokenizer = await withMerges(merges);
+    expect(tokenizer.encode('abab')).toEqual([2, 2]);
+    expect(tokenizer.encode('aba')).toEqual([3]);
+  });
+
+  it.each([
+    ['of three tokens', ['a b a'], 'it has a merge of more than two tokens'],
+    ['of one token', ['a'], 'it merges , which its vocabulary lacks'],
+    ['whose result is no token', ['b b'], 'it merges bb, which its vocabulary lacks'],
+    ['of no pair', [['a', 'b', 'a']], 'its BPE model has no merges, or odd options'],
+    ['of no texts', [['a', 1]], 'its BPE model has no merges, or odd options'],
+    ['of a number', [7], 'its BPE model has no merges, or odd options'],
+    ['of both kinds', ['a b', ['ab', 'a']], 'its BPE model has no merges, or odd options'],
+  ])('%s are damaged', async (_, merges, detail) => {
+    await expect(withMerges(merges)).rejects.toThrow(errorWith('MODEL_FILE_CORRUPT', detail));
+  });
+});
+
 describe('a tokenizer of a model whose embedding has fewer rows', () => {
   const json = {
     model: { type: 'BPE', vocab: { a: 0, b: 1, '</s>': 2 }, merges: [] },

@@ -53,6 +53,9 @@ export async function createTokenizer(
   numRows = Infinity,
   takesChats = true,
 ): Promise<Tokenizer> {
+  // Its code comes while the tables are made. A failure of theirs goes first.
+  const chatTemplate = readChatTemplate(takesChats && isRecord(tokenizerConfig) ? tokenizerConfig : {});
+  chatTemplate.catch(() => {});
   const table = readTokenTable(tokenizerJson);
   const vocabulary = new Vocabulary(tokenizerJson, table);
   const pipeline = new TokenizerPipeline(tokenizerJson, table);
@@ -78,7 +81,7 @@ export async function createTokenizer(
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
     endTokenIds: endTokenId === undefined || endTokenId >= numRows ? [] : [endTokenId],
-    chatTemplate: await readChatTemplate(takesChats && isRecord(tokenizerConfig) ? tokenizerConfig : {}),
+    chatTemplate: await chatTemplate,
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
     withTokens: (spellings) => {
       const shownIds = vocabulary.specialIdsOf(spellings);
