@@ -10,7 +10,7 @@ const MOST_OPEN_SECTIONS = 4;
  * Loaded on demand: only browsers with a stored model need it.
  */
 export async function createStoredHasher(): Promise<IHasher> {
-  const { createXXHash64 } = await importPart(() => import('hash-wasm'));
+  const { createXXHash64 } = await importPart(() => import('./xx-hash.ts'));
   return createXXHash64();
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { layOut, sectionsOf } from '../checkpoint/packed-weights.ts';
 import { writeRows } from '../checkpoint/weight-source.ts';
+import type * as StoredDigest from './stored-digest.ts';
 import { createSectionDigests } from './stored-digest.ts';
 import { StoredWeights } from './stored-weights.ts';
 import { OpfsFile } from './test-support.ts';
@@ -31,7 +32,29 @@ async function createStored() {
   return { file, read, onRead, onDamage, weights: new StoredWeights(options) };
 }
 
+/** Called for each of a tensor's sections. */
+const createHasher = vi.hoisted(() => vi.fn<() => void>());
+
+vi.mock('./stored-digest.ts', async (importOriginal) => {
+  const { createStoredHasher, ...others } = await importOriginal<typeof StoredDigest>();
+  return {
+    ...others,
+    createStoredHasher: () => {
+      createHasher();
+      return createStoredHasher();
+    },
+  };
+});
+
 describe('stored weights', () => {
+  it('have the code of their digests before they are read', async () => {
+    createHasher.mockClear();
+    const { weights } = await createStored();
+    expect(createHasher).toHaveBeenCalledTimes(3);
+    await weights.stream(() => {});
+    expect(createHasher).toHaveBeenCalledTimes(3);
+  });
+
   it('are read a section at a time, when a part of it is asked for, into the same memory', async () => {
     const { file, read, onRead, weights: stored } = await createStored();
     const weights = await stored.bytes();

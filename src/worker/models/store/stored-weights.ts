@@ -1,3 +1,4 @@
+import type { IHasher } from 'hash-wasm';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { lazyBytes } from '../checkpoint/packed-source.ts';
 import { sectionsOf, type PackedLayout, type PackedSection } from '../checkpoint/packed-weights.ts';
@@ -26,16 +27,21 @@ interface StoredWeightsOptions {
 export class StoredWeights implements WeightSource {
   readonly #options: StoredWeightsOptions;
   readonly #sections: readonly PackedSection[];
+  /** Of a tensor's sections. Their code comes while the runtime gets ready. */
+  readonly #hashers: Promise<readonly IHasher[]>;
 
   constructor(options: StoredWeightsOptions) {
     this.#options = options;
     this.#sections = sectionsOf(options.layout);
+    this.#hashers = Promise.all([0, 1, 2].map(createStoredHasher));
+    // A failure is thrown by the read, if there is one.
+    this.#hashers.catch(() => {});
   }
 
   /** Each section is read once and handed on. Memory for the largest section is enough. */
   async bytes(): Promise<Uint8Array> {
     const { layout, onRead } = this.#options;
-    const hasher = await createStoredHasher();
+    const [hasher] = await this.#hashers;
     const buffer = new Uint8Array(Math.max(0, ...this.#sections.map(({ length }) => length)));
     let held = -1;
     return lazyBytes(layout.size, (begin, end) => {
@@ -47,7 +53,7 @@ export class StoredWeights implements WeightSource {
       if (index !== held) {
         held = -1;
         this.#read(bytes, offset);
-        this.#compare(index, hasher.init().update(bytes).digest());
+        this.#compare(index, hasher?.init().update(bytes).digest());
         held = index;
         onRead(length);
       }
@@ -57,7 +63,7 @@ export class StoredWeights implements WeightSource {
 
   /** Reads some rows at a time, into the same memory. */
   async stream(take: TakeRows): Promise<void> {
-    const hashers = await Promise.all([0, 1, 2].map(createStoredHasher));
+    const hashers = await this.#hashers;
     let first = 0;
     let yieldedAtMs = performance.now();
     for (const tensor of this.#options.layout.tensors) {
