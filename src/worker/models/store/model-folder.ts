@@ -69,8 +69,10 @@ export class ModelFolder {
   /** Undefined for a folder that is incomplete or of another version. */
   static async read(place: Place): Promise<ModelFolder | undefined> {
     const { folder } = place;
-    const manifest = await readJsonFile(folder, MANIFEST);
-    const weights = await ifFound(folder.getFileHandle(WEIGHTS));
+    const [manifest, weights] = await Promise.all([
+      readJsonFile(folder, MANIFEST),
+      ifFound(folder.getFileHandle(WEIGHTS)),
+    ]);
     if (!weights || !isManifest(manifest)) return undefined;
     const { size } = await weights.getFile();
     return size >= manifest.packed.size ? new ModelFolder(place, manifest) : undefined;

@@ -147,6 +147,22 @@ describe('the model that this browser was told to serve', () => {
     expect(await store.chosen(FIRST)).toEqual(fetched);
   });
 
+  it('is found without a look at the others', async () => {
+    const { start, key } = await chooseStored();
+    const models = await (await root.getDirectoryHandle('tabserve')).getDirectoryHandle('models');
+    const list = vi.spyOn(models, 'values');
+    expect(await start()).toBe(key);
+    expect(list).not.toHaveBeenCalled();
+  });
+
+  it('is forgotten, and named, where a part of it is missing', async () => {
+    const { start, key } = await chooseStored();
+    const models = await (await root.getDirectoryHandle('tabserve')).getDirectoryHandle('models');
+    await (await models.getDirectoryHandle(key)).removeEntry('weights.bin');
+    await expect(start()).rejects.toMatchObject({ code: 'MODEL_FILE_CORRUPT' });
+    expect(await start()).toBeUndefined();
+  });
+
   it('does not count once the app names another first model', async () => {
     const { store } = await chooseStored();
     expect(await store.served('another one', false)).toBeUndefined();

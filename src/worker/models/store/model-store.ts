@@ -11,7 +11,15 @@ import {
   type ModelTexts,
   type WriteWeights,
 } from './model-folder.ts';
-import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
+import {
+  createFolder,
+  foldersIn,
+  ifFound,
+  openFolder,
+  readJsonFile,
+  removeEntry,
+  writeJsonFile,
+} from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
 import { startsBrokeOff } from './store-errors.ts';
 import { storedModelCorrupt } from '../../../protocol/errors/model-messages.ts';
@@ -158,13 +166,11 @@ export class ModelStore {
       await this.#writeServed({ ...served, numStarts: MAX_STARTS }, note);
       throw startsBrokeOff(nameIn(key));
     }
-    const folder = (await this.folders()).find((stored) => stored.key === key);
-    if (!folder) {
-      await this.delete(key);
-      throw storedModelCorrupt(nameIn(key), 'a part of it is missing');
-    }
-    await this.#writeServed({ ...served, numStarts: numStarts + 1 }, note);
-    return folder;
+    const counted = this.#writeServed({ ...served, numStarts: numStarts + 1 }, note);
+    const [folder] = await Promise.all([this.#find(key), counted]);
+    if (folder) return folder;
+    await this.delete(key);
+    throw storedModelCorrupt(nameIn(key), 'a part of it is missing');
   }
 
   /** As `served`, without a count of starts or a repair. Undefined also where the stored model is not whole. */
@@ -172,7 +178,7 @@ export class ModelStore {
     const served = await this.#readServed(SERVED);
     if (served?.first !== first) return undefined;
     if (typeof served.model !== 'string') return served.model;
-    return (await this.folders()).find(({ key }) => key === served.model);
+    return this.#find(served.model);
   }
 
   /** The start of the model that `served` gave has ended, well or not. Does nothing if it was deleted since. */
@@ -231,6 +237,12 @@ export class ModelStore {
       // A full disk cannot count starts, but the model can still run.
       if (!(error instanceof StorageQuotaError)) throw error;
     }
+  }
+
+  /** The complete model of this key. */
+  async #find(key: string): Promise<ModelFolder | undefined> {
+    const folder = await ifFound((await this.#open('models')).getDirectoryHandle(key));
+    return folder && this.#read(folder);
   }
 
   #read(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
