@@ -147,8 +147,11 @@ export class FirstModel {
    */
   async serve(): Promise<ServedModel | undefined> {
     const { model: source, dtype } = this.#options.first;
+    // Looked for while the store is read. Whoever takes it hears of a failure.
+    if (source.type !== 'none') this.#device.get().catch(() => {});
     const chosen = await this.#chosenBefore();
     const model = chosen && (await this.#serveChosen(chosen));
+    await this.#sweep();
     if (model) return model;
     try {
       if (source.type !== 'none') {
@@ -207,16 +210,22 @@ export class FirstModel {
     try {
       const store = await this.#store;
       if (isTrial) return await store.chosen(this.name);
-      const chosen = await store.served(this.name, past.recovery !== undefined);
-      // Another start can remove files that this one cannot.
-      await store.sweep().catch(() => {});
-      return chosen;
+      return await store.served(this.name, past.recovery !== undefined);
     } catch (cause) {
       // Without storage, nothing was stored: that is no failure to show.
       this.#isLossTold = cause instanceof ModelFileCorruptError || cause instanceof ModelStartError;
       if (this.#isLossTold) onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
       return undefined;
     }
+  }
+
+  /**
+   * Makes room before another model is stored, and doesn't hold up one that is. Another start can remove files that this one
+   * cannot.
+   */
+  async #sweep(): Promise<void> {
+    if (this.#options.isTrial) return;
+    await this.#store.then((store) => store.sweep()).catch(() => {});
   }
 
   /** Returns undefined if this model cannot serve here. */

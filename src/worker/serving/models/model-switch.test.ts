@@ -11,6 +11,7 @@ import type { obtainModel } from './obtain-model.ts';
 import { type WorkerPast, NO_PAST } from '../../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../../protocol/status.ts';
 import { gpuWrongValues } from '../../../protocol/errors/runtime-messages.ts';
+import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
 import { ScriptedBackend } from '../../testing/scripted-backend.ts';
 import { createScriptedModel, EMBEDDED as FIRST, scriptedChatTemplate } from '../../test-support.ts';
@@ -512,6 +513,34 @@ describe('the model that was chosen before', () => {
     await models.started;
     expect(log).toEqual(['serve scripted']);
     expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('serves before anything is swept away, and has its device while the store is still opened', async () => {
+    const notes: string[] = [];
+    const opened = Promise.withResolvers<void>();
+    const openStore = storeWith(notes, { sweep: async () => void notes.push('sweep') });
+    platform.openStore = () => opened.promise.then(openStore);
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const getDevice = vi.spyOn(SharedDevice.prototype, 'get');
+    const { models } = createSwitch();
+    expect(getDevice).toHaveBeenCalledOnce();
+    getDevice.mockRestore();
+    opened.resolve();
+    await models.started;
+    expect(notes).toEqual(['end key', 'sweep']);
+  });
+
+  it('leaves room for the app’s own one where it cannot run: what is left of others is swept away first', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes, { sweep: async () => void notes.push('sweep') });
+    platform.loadStored = () => Promise.reject(dtypeNeeds('fp16', 'shader-f16'));
+    platform.obtain = () => {
+      notes.push('obtain');
+      return Promise.reject(dtypeNeeds('fp16', 'shader-f16'));
+    };
+    const model = { type: 'hub', hub: 'https://hub', id: 'a/b', revision: 'main' } as const;
+    await createSwitch({}, { model, dtype: 'auto' }).models.started;
+    expect(notes).toEqual(['end key', 'sweep', 'obtain']);
   });
 
   it('has come to an end of its start where it cannot run here, and the embedded one serves', async () => {
