@@ -28,6 +28,8 @@ export class CpuRuntime implements Runtime {
   /** @param numThreads More than one needs a cross-origin isolated page. */
   constructor(numThreads: number) {
     this.numThreads = numThreads;
+    // Begins while the model is looked for. Whoever loads the kernels hears of a failure.
+    fastestVariant().catch(() => {});
   }
 
   describe(dtype: Dtype): RuntimeInfo {
