@@ -10,6 +10,7 @@ import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
 import { isKernelThread, serveKernelThread } from './cpu/threads/kernel-thread.ts';
 import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
+import { importModels } from './serving/models/model-service.ts';
 import type { Outbox } from './serving/outbox.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { TabChannels } from './serving/tab-channels.ts';
@@ -24,6 +25,8 @@ import type { StartWorkerOptions } from './start-options.ts';
  */
 export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions = {}): void {
   if (isKernelThread()) return serveKernelThread();
+  // A failure is reported by the start of the model, which asks again.
+  importModels().catch(() => {});
   setBuilds(builds);
   // Threads of kernels and of onnxruntime-web start from this worker.
   allowOwnScripts();

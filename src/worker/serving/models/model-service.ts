@@ -19,6 +19,11 @@ export interface ModelServiceOptions {
   readonly encoders: EncoderModelsOptions;
 }
 
+/** The code of models. It is asked for when the worker's script begins, and comes while the worker waits for its locks. */
+export function importModels() {
+  return importPart(() => import('./model-switch.ts'));
+}
+
 /** Starts the model that continues the text generator's prompts. */
 export class ModelService {
   readonly #options: ModelServiceOptions;
@@ -74,7 +79,7 @@ export class ModelService {
 
   async #serve(first: FirstModelInit, backend: BackendChoice): Promise<void> {
     const { host, status, textGenerator, encoders } = this.#options;
-    this.#models = importPart(() => import('./model-switch.ts')).then(
+    this.#models = importModels().then(
       ({ ModelSwitch: Models }) =>
         new Models({
           ...host,
