@@ -72,6 +72,7 @@ async function start(root: Root): Promise<TabserveClient<PageDeployments> | unde
     noteStartTime(store);
     const composer = new Composer(serve, store, location.hash);
     followAddress(composer);
+    await locksGranted().catch(() => undefined);
     root.render(
       <StrictMode>
         <App serve={serve} store={store} composer={composer} />
@@ -91,6 +92,16 @@ async function followSite(serve: TabserveClient | undefined): Promise<void> {
   await afterPaint();
   const { SiteFollower } = await import('./panels/site/site-follower.tsx');
   await new SiteFollower(serve).follow(script);
+}
+
+/**
+ * Resolves once the tab has its own lock and then the leader's, if they are free: the browser answers in order. The tab that leads starts the
+ * worker, which would else wait until this thread has drawn the page.
+ */
+async function locksGranted(): Promise<void> {
+  if (!('locks' in navigator)) return;
+  await navigator.locks.query();
+  await navigator.locks.query();
 }
 
 /** Not needed for the first screen, so a page that can't load them goes on without. */
