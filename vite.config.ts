@@ -20,7 +20,20 @@ export default defineConfig({
   // The menu links to it.
   define: { 'import.meta.env.REPOSITORY': JSON.stringify(repositoryOf(process.env) ?? '') },
   resolve: { alias: RUNTIME_ALIAS },
-  worker: { format: 'es' },
+  worker: {
+    format: 'es',
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // Each further file waits for its turn, so a worker's start reads three instead of 23.
+            { name: 'main', tags: ['$initial'] },
+            { name: 'model-switch', test: /worker\/serving\/models\/model-switch\.ts/ },
+          ],
+        },
+      },
+    },
+  },
   build: {
     target: 'es2024',
     chunkSizeWarningLimit: 1500,
