@@ -124,6 +124,18 @@ describe('stored weights', () => {
     expect([numRows, buffers.size]).toEqual([5000, 1]);
   });
 
+  it('of all tensors come into the same memory, aligned for floats', async () => {
+    const { weights } = await createStored();
+    const buffers = new Set<ArrayBuffer>();
+    await weights.stream(({ parts }) => {
+      for (const { buffer, byteOffset } of parts) {
+        buffers.add(buffer);
+        expect(byteOffset % 4).toBe(0);
+      }
+    });
+    expect(buffers.size).toBe(1);
+  });
+
   it('are refused once a tensor has come whose bytes are not what was stored', async () => {
     const { file, onDamage, weights } = await createStored();
     file.truncate(LAYOUT.size - 1);

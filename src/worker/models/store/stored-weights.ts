@@ -1,13 +1,21 @@
 import type { IHasher } from 'hash-wasm';
 import { yieldToHost } from '../../../platform/yield-to-host.ts';
 import { lazyBytes } from '../checkpoint/packed-source.ts';
-import { sectionsOf, type PackedLayout, type PackedSection } from '../checkpoint/packed-weights.ts';
+import {
+  sectionsOf,
+  type PackedLayout,
+  type PackedSection,
+  type PackedTensor,
+} from '../checkpoint/packed-weights.ts';
 import { packedRowsOf, type TakeRows, type WeightSource } from '../checkpoint/weight-source.ts';
 import type { SyncFile } from '../../../platform/sync-file.ts';
 import { createStoredHasher } from './stored-digest.ts';
 
 /** Bytes that are read together, so that they are still in the CPU's cache when they are hashed and copied. */
 const SLICE_BYTES = 2 ** 18;
+
+/** Bytes to which each part of a slice is aligned. */
+const ALIGNMENT = 64;
 
 /** Reading goes on for this long without letting the worker see messages. */
 const MAX_BUSY_MS = 4;
@@ -64,12 +72,13 @@ export class StoredWeights implements WeightSource {
   /** Reads some rows at a time, into the same memory. */
   async stream(take: TakeRows): Promise<void> {
     const hashers = await this.#hashers;
+    const memory = new Uint8Array(Math.max(0, ...this.#options.layout.tensors.map(sliceBytesOf)));
     let first = 0;
     let yieldedAtMs = performance.now();
     for (const tensor of this.#options.layout.tensors) {
       const sections = sectionsOf({ tensors: [tensor] });
       for (const hasher of hashers) hasher.init();
-      for (const rows of slicesOf(sections, packedRowsOf(tensor))) {
+      for (const rows of slicesOf(tensor, sections, memory)) {
         for (const [i, part] of rows.parts.entries()) {
           this.#read(part, rows.offsets[i] ?? 0);
           hashers[i]?.update(part);
@@ -107,18 +116,40 @@ interface Slice {
   readonly offsets: readonly number[];
 }
 
-/** Rows of a tensor, a few at a time: the places of their bytes, and memory for these, which the next slice has too. */
-function* slicesOf(sections: readonly PackedSection[], numRows: number): Generator<Slice> {
-  const rowBytes = sections.reduce((sum, { length }) => sum + length, 0) / numRows;
-  const rowsAtOnce = Math.max(1, Math.min(numRows, Math.floor(SLICE_BYTES / rowBytes)));
-  const buffers = sections.map(({ length }) => new Uint8Array((rowsAtOnce * length) / numRows));
+/** Rows of a tensor, a few at a time: the places of their bytes, and where they go in `memory`, into which the next slice is read too. */
+function* slicesOf(
+  tensor: PackedTensor,
+  sections: readonly PackedSection[],
+  memory: Uint8Array<ArrayBuffer>,
+): Generator<Slice> {
+  const numRows = packedRowsOf(tensor);
+  const rowsAtOnce = rowsAtOnceOf(tensor);
   for (let firstRow = 0; firstRow < numRows; firstRow += rowsAtOnce) {
     const count = Math.min(rowsAtOnce, numRows - firstRow);
-    yield {
-      firstRow,
-      numRows: count,
-      parts: buffers.map((buffer) => buffer.subarray(0, (count * buffer.length) / rowsAtOnce)),
-      offsets: sections.map(({ offset, length }) => offset + (firstRow * length) / numRows),
-    };
+    let end = 0;
+    const parts = sections.map(({ length }) => {
+      const begin = roundUp(end);
+      end = begin + (count * length) / numRows;
+      return memory.subarray(begin, end);
+    });
+    const offsets = sections.map(({ offset, length }) => offset + (firstRow * length) / numRows);
+    yield { firstRow, numRows: count, parts, offsets };
   }
+}
+
+function rowsAtOnceOf(tensor: PackedTensor): number {
+  const numRows = packedRowsOf(tensor);
+  const bytes = sectionsOf({ tensors: [tensor] }).reduce((sum, { length }) => sum + length, 0);
+  return Math.max(1, Math.min(numRows, Math.floor((SLICE_BYTES * numRows) / bytes)));
+}
+
+/** Memory for one slice of a tensor. */
+function sliceBytesOf(tensor: PackedTensor): number {
+  const share = rowsAtOnceOf(tensor) / packedRowsOf(tensor);
+  return sectionsOf({ tensors: [tensor] }).reduce((sum, { length }) => sum + roundUp(length * share), 0);
+}
+
+/** Parts may be read as floats. */
+function roundUp(length: number): number {
+  return ALIGNMENT * Math.ceil(length / ALIGNMENT);
 }
