@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RequestCancelledError } from '../batching/base/errors.ts';
 import { clientId } from '../batching/generation/test-support.ts';
-import type { Outbox } from '../worker/serving/outbox.ts';
+import type { Outbox } from '../worker/serving/tab-messages.ts';
 import { createServeHost } from '../worker/test-support.ts';
 import { TabserveClient } from './client.ts';
 import type { ClientUpdate } from './topics.ts';

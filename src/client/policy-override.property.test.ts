@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-
 import { clientId } from '../batching/generation/test-support.ts';
 import { TabserveClient } from './client.ts';
 import type { PolicyOverride } from './knob-override.ts';
@@ -10,7 +9,7 @@ import { type ClientMessage, parseClientMessage } from '../protocol/client-messa
 import type { PolicyName } from '../protocol/status.ts';
 import { ServeWorker } from '../worker/serving/serve-worker.ts';
 import type { Link, LinkListener } from './links/link.ts';
-import type { Outbox } from '../worker/serving/outbox.ts';
+import type { Outbox } from '../worker/serving/tab-messages.ts';
 import { createServeHost } from '../worker/test-support.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 import { runsOf } from '../batching/testing/whole-run.ts';

@@ -11,7 +11,7 @@ import { isKernelThread, serveKernelThread } from './cpu/threads/kernel-thread.t
 import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import { importModels } from './serving/models/model-service.ts';
-import type { Outbox } from './serving/outbox.ts';
+import type { Outbox } from './serving/tab-messages.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { TabChannels } from './serving/tab-channels.ts';
 import { serveUnderLock, whenOthersEnded } from './serving/worker-locks.ts';

@@ -1,15 +1,14 @@
 import { Alarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../base/errors.ts';
-import { closedByEngine, engineClosed, stopConditionFailed } from './generation-errors.ts';
+import { InvalidOptionError, RequestCancelledError, ModelRunError } from '../base/errors.ts';
+import { closedByEngine, engineClosed, stopConditionFailed, modelRunFailed } from './generation-errors.ts';
 import type { EngineListener, FailedEvent } from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
-import type { ModelRunner, StartedStep, Step } from './model-runner.ts';
+import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, limitOutput, type GenerationRequest } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
-import { runStep } from './run-step.ts';
 import { Scheduler, type Progress } from './scheduler.ts';
 import { stepEventOf, type EndedStep, type ScheduledStep } from './step-event.ts';
 
@@ -287,4 +286,42 @@ export class Engine {
       this.#numListenerErrors += 1;
     }
   }
+}
+
+/** Starts a step. A run that fails becomes an output in which every row failed; only `RuntimeLostError` rejects the output. */
+function runStep(runner: ModelRunner, step: Step, clock: Clock): StartedStep {
+  const { launched, output } = startSafely(runner, step);
+  return { launched: launched.catch(() => {}), output: settled(step, output, clock) };
+}
+
+function startSafely(runner: ModelRunner, step: Step): StartedStep {
+  try {
+    return runner.start(step);
+  } catch (cause) {
+    return { launched: Promise.resolve(), output: Promise.reject(cause) };
+  }
+}
+
+async function settled(step: Step, running: Promise<StepOutput>, clock: Clock): Promise<StepOutput> {
+  const calledAtMs = clock.now();
+  try {
+    const output = await running;
+    return { ...output, tokenIds: checkedTokenIds(step, output) };
+  } catch (cause) {
+    if (cause instanceof RuntimeLostError) throw cause;
+    const tokenIds = step.rows.map(() => modelRunError(cause));
+    return { tokenIds, runMs: clock.now() - calledAtMs, readbackMs: 0 };
+  }
+}
+
+function checkedTokenIds(step: Step, { tokenIds }: StepOutput): StepOutput['tokenIds'] {
+  const expected = step.kind === 'prefill' && !step.isLastChunk ? 0 : step.rows.length;
+  if (tokenIds.length !== expected) {
+    throw new RangeError(`Expected ${expected} token ids from the runner, got ${tokenIds.length}`);
+  }
+  return tokenIds.map((entry) => (entry instanceof Error ? modelRunError(entry) : entry));
+}
+
+function modelRunError(cause: unknown): ModelRunError {
+  return cause instanceof ModelRunError ? cause : modelRunFailed(cause);
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './tab-messages.ts';
 import { createServeHost, EMBEDDED } from '../test-support.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';

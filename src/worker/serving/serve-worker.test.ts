@@ -9,7 +9,7 @@ import type { RequestUpdate, Resumption } from '../../protocol/requests.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../../client/links/link.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './tab-messages.ts';
 import { createKnobs, createServeHost, overrideId } from '../test-support.ts';
 
 const WORK_MS = 50;

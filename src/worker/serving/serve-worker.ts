@@ -32,13 +32,12 @@ import { Knobs } from './deployments/knobs.ts';
 import { ModelService } from './models/model-service.ts';
 import { isJobCall } from '../../jobs/service/job-calls.ts';
 import { JobsPart } from './jobs-part.ts';
-import type { Outbox } from './outbox.ts';
+import { type Outbox, TabMessages } from './tab-messages.ts';
 import { createOwnCalls, isModelCall, type OwnCalls } from './deployments/own-calls.ts';
 import { OpenTabs } from './reports/open-tabs.ts';
 import { RequestRegistry } from './reports/request-registry.ts';
 import { RequestRouter } from './request-router.ts';
 import { StatusPublisher } from './reports/status-publisher.ts';
-import { TabMessages } from './tab-messages.ts';
 
 /** Error codes of requests that were never accepted. Any other failure is the handler's. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import type { Locks } from '../../protocol/locks.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { AppNames } from '../../protocol/names.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './tab-messages.ts';
 
 export interface TabListener {
   onJoined(clientId: ClientId): void;

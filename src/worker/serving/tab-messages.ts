@@ -3,7 +3,13 @@ import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
 import type { UnreadMessage } from '../../protocol/client-messages.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
-import type { Outbox } from './outbox.ts';
+
+/** Carries the worker's messages to its clients. */
+export interface Outbox {
+  toAll(message: WorkerMessage): void;
+  /** Does nothing if the client is gone. @throws DataCloneError. */
+  toClient(clientId: ClientId, message: WorkerMessage): void;
+}
 
 /** Sends messages to the tabs, each signed with this worker's id. */
 export class TabMessages {

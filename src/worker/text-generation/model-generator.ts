@@ -18,7 +18,7 @@ import { callId } from './answers/call-id.ts';
 import { answerFormatOf, inAskedOptions } from './answers/answer-format.ts';
 import { AnswerParser } from './answers/answer-parser.ts';
 import { tokensOf, type AnswerSyntax } from './answers/answer-syntax.ts';
-import { Choice } from './choice.ts';
+import { Choice, constraintOf } from './choice.ts';
 import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from '../../protocol/resolve-options.ts';
@@ -27,7 +27,6 @@ import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from '
 import { checkLength, checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
 import { canContinue, toServedModel } from '../../protocol/served-model.ts';
-import { constraintOf } from './token-constraint.ts';
 import { parseSequenceId, sequenceIdOf } from '../../protocol/sequence-id.ts';
 
 export interface ModelGeneratorOptions extends ModelGuardOptions {

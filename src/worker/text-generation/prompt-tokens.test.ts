@@ -1,10 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-
 import type { LoadedModel } from '../runtime/loaded-model.ts';
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { MAX_PROMPT_LENGTH } from '../../protocol/wire.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
-import { readPrompt, type Prompt } from './prompt-tokens.ts';
+import { readPrompt, type Prompt, renderOpen } from './prompt-tokens.ts';
+import { textOfContent, type ChatMessage } from '../../protocol/chat.ts';
+import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
 
 const LIMITS = { maxLength: 10, chatTemplateArguments: {}, continueFinalMessage: false, tools: [] };
 
@@ -67,4 +68,44 @@ it('writes the text of token ids as that of a whole text', () => {
   const createTextStream = vi.spyOn(model.tokenizer, 'createTextStream');
   expect(read([0, 1], model)).toEqual({ text: 'ab', tokenIds: [0, 1] });
   expect(createTextStream).toHaveBeenCalledExactlyOnceWith(true);
+});
+
+function templateOf(write: (message: ChatMessage) => string): ChatTemplate {
+  return {
+    sourceFor: () => '',
+    render: (messages, { addGenerationPrompt = true } = {}) =>
+      messages.map(write).join('') + (addGenerationPrompt ? 'begin' : ''),
+  };
+}
+
+/** `{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}<|end|>\n{% endfor %}` */
+const CHATML = templateOf(({ role, content }) => `<|${role}|>\n${textOfContent(content)}<|end|>\n`);
+/** `{% for m in messages %}[{{ m.role }}] {{ m.content | trim }}[/]{% endfor %}` */
+const TRIMMED = templateOf(({ role, content }) => `[${role}] ${textOfContent(content).trim()}[/]`);
+
+// As transformers 5.24 renders these templates with continue_final_message=True and add_generation_prompt=False.
+it.each([
+  ['writes all', CHATML, 'Once upon', '<|user|>\nOnce upon<|end|>\n<|assistant|>\nOnce upon'],
+  ['writes all', CHATML, ' a\n', '<|user|>\nOnce upon<|end|>\n<|assistant|>\n a\n'],
+  ['writes all', CHATML, '', '<|user|>\nOnce upon<|end|>\n<|assistant|>\n'],
+  ['trims', TRIMMED, 'Once upon', '[user] Once upon[/][assistant] Once upon'],
+  ['trims', TRIMMED, 'Once upon ', '[user] Once upon[/][assistant] Once upon'],
+  ['trims', TRIMMED, ' a\n', '[user] Once upon[/][assistant] a'],
+])('the last message stays open where the template %s: %s %j', (_, template, content, expected) => {
+  const messages: readonly ChatMessage[] = [
+    { role: 'user', content: 'Once upon' },
+    { role: 'assistant', content },
+  ];
+  expect(renderOpen(template, messages, {})).toBe(expected);
+});
+
+it('is refused where the template does not write the last message', () => {
+  const template = templateOf(({ role, content }) => (role === 'user' ? textOfContent(content) : ''));
+  const messages: readonly ChatMessage[] = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'a' },
+  ];
+  expect(() => renderOpen(template, messages, {})).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTION', param: 'continueFinalMessage' }),
+  );
 });

@@ -1,6 +1,6 @@
 import type { ClientId } from '../../../protocol/ids.ts';
 import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../tab-messages.ts';
 
 /** The bridge, which is a client like a tab. */
 export interface BridgeClient {

@@ -15,15 +15,17 @@ import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
 import type { SubmittedRequest } from '../../../protocol/requests.ts';
-import { DeviceLostError } from '../../../protocol/errors/runtime.ts';
+import { DeviceLostError, NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
 import { StepHangError, WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import type { AnyDeployment } from '../../../protocol/deployment.ts';
 import { namingInput, ofInput } from '../../../protocol/wire-errors.ts';
 import { HandlerHungError } from '../../../protocol/errors/deployments.ts';
 import { HangWatch } from './hang-watch.ts';
-import { isOfInput } from './is-of-input.ts';
-import type { ServedDeployment } from './served-deployment.ts';
+import type { ServedDeployment } from './deployment-set.ts';
 import { runSplitting } from './split-batch.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
+import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
+import { NoRuntimeError, RuntimeFileError, WasmForbiddenError } from '../../../protocol/errors/worker.ts';
 
 export interface Answer {
   readonly requestId: RequestId;
@@ -254,4 +256,21 @@ function endsRuntime(cause: unknown): boolean {
   return (
     cause instanceof WasmAbortError || cause instanceof DeviceLostError || cause instanceof StepHangError
   );
+}
+
+/** Errors of the model that a handler runs, or of the handler, which fail any input. */
+const OF_ANY = [
+  HandlerHungError,
+  ModelFileMissingError,
+  NoRuntimeError,
+  NoWebGpuAdapterError,
+  OnnxModelError,
+  RuntimeFileError,
+  RuntimeLostError,
+  WasmForbiddenError,
+];
+
+/** Whether an error may be about the input of the request that it fails. */
+function isOfInput(error: unknown): error is Error {
+  return error instanceof Error && !OF_ANY.some((OfAny) => error instanceof OfAny);
 }

@@ -16,7 +16,7 @@ import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { Submission } from '../../text-generation/prompt-generator.ts';
 import { WaitingRoom } from '../../text-generation/waiting-room.ts';
 import { BatchedDeployment, type Answer, type BatchedDeploymentListener } from './batched-deployment.ts';
-import type { ServedDeployment } from './served-deployment.ts';
+import type { ServedDeployment } from './deployment-set.ts';
 import type { TextPace } from './text-pace.ts';
 
 /** Tokens of a batch, padding included. On one thread of a CPU, larger batches are no faster, and hold up the text generator. */

@@ -3,8 +3,7 @@ import { OverrideHeldError } from '../../../protocol/errors/tabs.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import type { BatchKnobs, HeldOverride, KnobSettings, WorkerStatus } from '../../../protocol/status.ts';
 import type { ClientId, OverrideId } from '../../../protocol/ids.ts';
-import type { DeploymentSet } from './deployment-set.ts';
-import type { ServedDeployment } from './served-deployment.ts';
+import type { DeploymentSet, ServedDeployment } from './deployment-set.ts';
 
 /** The part of the deployments that has knobs. */
 interface Configurable extends Pick<DeploymentSet, 'batchedInfos'> {

@@ -3,8 +3,7 @@ import type { TokenConstraint } from '../../batching/generation/request.ts';
 import { isAllowed } from '../../batching/sampling/token-mask.ts';
 import { ByteTextStream } from '../models/tokenizer/text-stream.ts';
 import { createRequestId } from '../../protocol/ids.ts';
-import { Choice } from './choice.ts';
-import { constraintOf } from './token-constraint.ts';
+import { Choice, constraintOf } from './choice.ts';
 
 const TOKENS = { vocabSize: 40, endTokenIds: [0, 33] };
 
