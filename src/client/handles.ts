@@ -8,7 +8,7 @@ import type {
   RerankOptions,
 } from '../protocol/embedding.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
-import type { DeploymentResponse } from './deployment-response.ts';
+import type { DeploymentResponse } from './base-response.ts';
 import type { GenerationResponse } from './generation-response.ts';
 
 /** Options of every request. */

@@ -133,7 +133,7 @@ export type {
   CheckReport,
 } from './check/types.ts';
 export { connect, TabserveClient, type ConnectOptions, type ServerOptions } from './client.ts';
-export type { DeploymentResponse } from './deployment-response.ts';
+export type { DeploymentResponse } from './base-response.ts';
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type {
   DeploymentHandle,

@@ -7,12 +7,10 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
-
-import type { GenerationResponse, Prompt } from '../index.ts';
+import type { GenerationResponse, Prompt, AnswerPart } from '../index.ts';
 import { codeOf, replacedError, toCallError } from './errors.ts';
 import type { OpenModel } from './model-opener.ts';
 import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
-import { StreamBlocks } from './stream-blocks.ts';
 import { contentOf, endOf, failedEndOf } from './write-answer.ts';
 
 /** A model of Tabserve, for `generateText`, `streamText` and functions built on them. Source: `LanguageModelV4` of the AI SDK. */
@@ -116,5 +114,52 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     const { requestId, model } = response;
     if (model && model.id !== this.modelId) throw replacedError();
     return { id: requestId, timestamp: startedAt, modelId: this.modelId };
+  }
+}
+
+type Parts = Generator<LanguageModelV4StreamPart>;
+type Block =
+  | { readonly type: 'text' | 'reasoning'; readonly id: string }
+  | { readonly type: 'call'; readonly id: string; readonly name: string; input: string };
+
+/** Turns the parts of an answer into those of the AI SDK: blocks of text and of reasoning, and calls of tools. */
+class StreamBlocks {
+  #open: Block | undefined;
+  #numBlocks = 0;
+
+  *push(part: AnswerPart): Parts {
+    if (part.type === 'tool-call') {
+      yield* this.end();
+      const { id, name } = part;
+      this.#open = { type: 'call', id, name, input: '' };
+      yield { type: 'tool-input-start', id, toolName: name };
+    } else if (part.type === 'tool-arguments') {
+      if (this.#open?.type !== 'call') return;
+      this.#open.input += part.text;
+      yield { type: 'tool-input-delta', id: this.#open.id, delta: part.text };
+    } else yield* this.#pushText(part.type === 'content' ? 'text' : 'reasoning', part.text);
+  }
+
+  /** Ends the open block. @param hasFailed The answer breaks off, so its last call isn't one. */
+  *end(hasFailed = false): Parts {
+    const block = this.#open;
+    this.#open = undefined;
+    if (block?.type !== 'call') {
+      if (block) yield { type: `${block.type}-end`, id: block.id };
+      return;
+    }
+    const { id, name, input } = block;
+    yield { type: 'tool-input-end', id };
+    if (!hasFailed) yield { type: 'tool-call', toolCallId: id, toolName: name, input };
+  }
+
+  *#pushText(type: 'text' | 'reasoning', delta: string): Parts {
+    if (this.#open?.type !== type) {
+      yield* this.end();
+      this.#open = { type, id: String(this.#numBlocks) };
+      this.#numBlocks += 1;
+      yield { type: `${type}-start`, id: this.#open.id };
+    }
+    yield { type: `${type}-delta`, id: this.#open.id, delta };
   }
 }

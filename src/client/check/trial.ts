@@ -1,7 +1,7 @@
 import { createClientId, type ClientId } from '../../protocol/ids.ts';
 import type { BackendChoice } from '../../protocol/ladder.ts';
 import type { OpenLink } from '../links/link.ts';
-import { openSoloLink } from '../links/solo-link.ts';
+import { openSoloLink } from '../links/open-link.ts';
 import type { WorkerSource } from '../links/worker-host.ts';
 import type { CheckedClient } from './checked-client.ts';
 

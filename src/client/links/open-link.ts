@@ -1,7 +1,9 @@
 import { CannotFollowError } from '../../protocol/errors/tabs.ts';
-import type { Link, LinkListener } from './link.ts';
+import { type Link, type LinkListener, type Outgoing, TurnOutbox } from './link.ts';
 import { SharedLink, type SharedLinkOptions } from './shared-link.ts';
-import { openSoloLink, type SoloLinkOptions } from './solo-link.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import { WorkerHost } from './worker-host.ts';
+import { parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
 type OpenLinkOptions = Omit<SoloLinkOptions, 'page' | 'reason'> & Pick<SharedLinkOptions, 'canLead'>;
 
@@ -25,4 +27,38 @@ function missingPlatformParts(): string[] {
     ...('BroadcastChannel' in globalThis ? [] : ['BroadcastChannel']),
     ...('locks' in navigator ? [] : ['Web Locks']),
   ];
+}
+
+interface SoloLinkOptions extends Pick<SharedLinkOptions, 'clientId' | 'host' | 'page'> {
+  /** Why this tab cannot share a worker. */
+  readonly reason: string;
+}
+
+/** A worker for this tab alone, over its own port. */
+export function openSoloLink(
+  { clientId, host, page, reason }: SoloLinkOptions,
+  listener: LinkListener,
+): Link {
+  const { createWorker, ...init } = host;
+  const workers = new WorkerHost({
+    createWorker,
+    init: { ...init, isShared: false },
+    tabs: () => listener.tabNumbers,
+    page,
+    onMessage(data) {
+      const message = parseWorkerMessage(data);
+      if (!message) return;
+      if (message.type === 'serving') listener.onOpen();
+      else listener.onMessage(message);
+    },
+    onGiveUp: (error) => listener.onFailure(error),
+  });
+  const outbox = new TurnOutbox((data) => workers.post(data));
+  queueMicrotask(() => listener.onRole('leader'));
+  workers.start();
+  return {
+    isolationReason: reason,
+    post: (message: Outgoing) => outbox.post({ version: PROTOCOL_VERSION, clientId, ...message }),
+    close: () => workers.stop(),
+  };
 }

@@ -3,10 +3,9 @@ import type { ClientId, WorkerId } from '../../protocol/ids.ts';
 import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import { AnswerWatch } from './answer-watch.ts';
 import { isHeld, Leadership } from './leadership.ts';
-import type { Link, LinkListener, Outgoing } from './link.ts';
+import { type Link, type LinkListener, type Outgoing, TurnOutbox } from './link.ts';
 import { holderOf, type Locks } from '../../protocol/locks.ts';
 import { ALIVE, type AppNames, ASK, namesOf } from '../../protocol/names.ts';
-import { TurnOutbox } from './turn-outbox.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import {
   foreignWorkerVersion,

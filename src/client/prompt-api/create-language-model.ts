@@ -4,7 +4,6 @@ import { readConstraint } from './constraint.ts';
 import { startMonitor, type ReportProgress } from './create-monitor.ts';
 import { notSupported, quotaExceeded } from './dom-errors.ts';
 import { LanguageModel, type Parts } from './language-model.ts';
-import { LegacyLanguageModel } from './legacy-language-model.ts';
 import { ModelHost } from './model-host.ts';
 import { readCoreOptions, readCreateOptions, type CreateSettings } from './read-options.ts';
 import { samplingOptions, samplingParams, samplingParameters } from './sampling.ts';
@@ -14,7 +13,10 @@ import type {
   LanguageModelCreateCoreOptions,
   LanguageModelCreateOptions,
   PromptApiOptions,
+  LanguageModelPrompt,
+  LanguageModelPromptOptions,
 } from './types.ts';
+import { EventHandler } from './event-handler.ts';
 
 /** The class `LanguageModel` of the Prompt API. */
 export interface LanguageModelClass {
@@ -123,4 +125,44 @@ async function begin(
   if (usage > contextWindow) throw quotaExceeded({ requested: usage, quota: contextWindow });
   await model.prefill(initialPrompts);
   return { context: { kept: initialPrompts, turns: [], usage }, contextWindow };
+}
+
+/** A session with the members that the specification reserves for browser extensions. */
+class LegacyLanguageModel extends LanguageModel {
+  readonly #parameters: Parts['parameters'] | undefined;
+  readonly #overflow = new EventHandler(this, 'quotaoverflow');
+
+  constructor(parts?: Parts) {
+    super(parts);
+    this.#parameters = parts?.parameters;
+    this.addEventListener('contextoverflow', () => this.dispatchEvent(new Event('quotaoverflow')));
+  }
+
+  get topK(): number | undefined {
+    return this.#parameters?.topK;
+  }
+
+  get temperature(): number | undefined {
+    return this.#parameters?.temperature;
+  }
+
+  get inputUsage(): number {
+    return this.contextUsage;
+  }
+
+  get inputQuota(): number {
+    return this.contextWindow;
+  }
+
+  get onquotaoverflow(): EventHandler['handler'] {
+    return this.#overflow.handler;
+  }
+
+  set onquotaoverflow(handler: EventHandler['handler']) {
+    this.#overflow.handler = handler;
+  }
+
+  measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
+    return this.measureContextUsage(input, options);
+  }
 }

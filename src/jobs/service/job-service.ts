@@ -4,19 +4,24 @@ import type { CallHandlers } from '../../protocol/calls.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { NoModelError } from '../../protocol/errors/model.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
-import type { JobInfo } from '../../protocol/jobs.ts';
+import type { JobInfo, JobState } from '../../protocol/jobs.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import type { JobCall } from './job-calls.ts';
+import type { JobCall } from '../../protocol/call-answers.ts';
 import { JobRunner, type JobServer } from './job-runner.ts';
 import type { Draft, JobStore } from './job-store.ts';
 import type { ComparedModel } from '../../protocol/served-model.ts';
 import { modelObstacle } from './job-model.ts';
-import { damageOf, stateOf, type Obstacle } from './job-state.ts';
 import { StoredJob, withinStore } from './stored-job.ts';
-import { jobNotFound, jobStoreFailed, jobTemplateTooLong } from '../../protocol/errors/job-messages.ts';
+import {
+  jobNotFound,
+  jobStoreFailed,
+  jobTemplateTooLong,
+  jobEndsWorkers,
+  jobFilesLost,
+} from '../../protocol/errors/job-messages.ts';
 
 export interface JobServiceHost {
   readonly server: JobServer;
@@ -306,4 +311,22 @@ export class JobService {
       deletedIds,
     );
   }
+}
+
+/** Why a job doesn't run now: an error, or a model that is still being loaded. */
+type Obstacle = WireError | 'loading' | undefined;
+
+/** An error of a job itself, not of one row. */
+function damageOf(job: StoredJob): WireError | undefined {
+  if (job.isDamaged) return toWireError(jobStoreFailed('rows of the job are lost'));
+  if (job.endsWorkers) return toWireError(jobEndsWorkers());
+  return job.isLost ? toWireError(jobFilesLost()) : undefined;
+}
+
+function stateOf(job: StoredJob, obstacle: Obstacle, isRunning: boolean): JobState {
+  if (job.isDamaged) return 'failed';
+  if (job.isDone) return 'finished';
+  if (job.isCancelled) return 'cancelled';
+  if (job.isPaused || job.endsWorkers || (obstacle !== undefined && obstacle !== 'loading')) return 'paused';
+  return isRunning ? 'running' : 'queued';
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parseBody } from './parse-body.ts';
+import { parseBody } from './fields.ts';
 
 export const text = v.string('a text');
 const flag = v.optional(v.boolean('true or false'));

@@ -1,5 +1,6 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
+import * as v from 'valibot';
 
 /**
  * @param parts Parts of fields, as `reasoning.effort`, that other APIs have as fields: their messages name them.
@@ -19,4 +20,25 @@ export function readFields(
 /** Clients of OpenAI's and vLLM's API send null for a field that is left out. */
 export function withoutNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/**
+ * Checks the fields of a body. The message of each part of the schema says what is expected.
+ *
+ * @throws HttpError 400.
+ */
+export function parseBody<Entries extends v.ObjectEntries>(
+  schema: v.ObjectSchema<Entries, undefined>,
+  body: unknown,
+): v.InferOutput<v.ObjectSchema<Entries, undefined>> {
+  const result = v.safeParse(schema, withoutNulls(readFields(body, Object.keys(schema.entries))), {
+    abortEarly: true,
+  });
+  if (result.success) return result.output;
+  const [{ type, message, path }] = result.issues;
+  const param =
+    path?.map(({ key }, depth) => (depth === 0 ? String(key) : `[${String(key)}]`)).join('') ?? 'body';
+  // An object misses a field.
+  const expected = type === 'object' ? 'given' : message;
+  throw HttpError.expected(param, expected);
 }

@@ -1,8 +1,7 @@
 import { numRowsFor } from '../../jobs/row-rules.ts';
-import type { JobCall } from '../../jobs/service/job-calls.ts';
+import type { JobCall, CallAnswer } from '../../protocol/call-answers.ts';
 import type { JobServer } from '../../jobs/service/job-runner.ts';
 import type { JobService } from '../../jobs/service/job-service.ts';
-import type { CallAnswer } from '../../protocol/call-answers.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';
 import { asClientId, type ClientId } from '../../protocol/ids.ts';
 import { namesOf } from '../../protocol/names.ts';

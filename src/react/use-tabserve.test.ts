@@ -1,8 +1,7 @@
 import { expect, it, vi } from 'vitest';
-
 import { connect } from '../client/index.ts';
 import type * as Client from '../client/index.ts';
-import { shareClient } from './shared-client.ts';
+import { shareClient } from './use-tabserve.ts';
 
 vi.mock('../client/index.ts', async (importOriginal) => ({
   ...(await importOriginal<typeof Client>()),
