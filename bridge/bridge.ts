@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-
 import { systemClock, type Clock } from '../src/batching/base/clock.ts';
 import type { Optional } from '../src/batching/base/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
@@ -53,10 +52,8 @@ import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { WorkLimit } from './http/work-limit.ts';
 import type { CommandLineOptions } from './cli/options.ts';
 import type { LocalModel } from './local-models/local-model.ts';
-import type { OwnBrowser } from './tabs/own-browser.ts';
-import { TabLink } from './tabs/tab-link.ts';
-import type { TabLinkOptions } from './tabs/tab-link-options.ts';
-import { TabSockets } from './tabs/tab-sockets.ts';
+import { type OwnBrowser, TabSockets } from './tabs/tab-sockets.ts';
+import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { probeTarget, type ForwardTarget } from './forward/fetch-target.ts';
 import { forwardRoutes } from './forward/forward.ts';
 import { stopping } from './http/http-errors.ts';

@@ -1,19 +1,17 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
-
-import { reasonOf } from '../base/errors.ts';
+import { reasonOf, codeOf } from '../base/errors.ts';
 import { secondsNow } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { batchObject, hasEnded, type BatchObject } from './batch.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
 import { FileStore } from './file-store.ts';
-import { lockFolder } from './folder-lock.ts';
 import { createId } from './records.ts';
-import { batchesStopped, batchNotFound, fileInUse } from '../http/http-errors.ts';
+import { batchesStopped, batchNotFound, fileInUse, batchesInUse } from '../http/http-errors.ts';
 
 /** Others wait for one of them to end. */
 const MAX_RUNNING = 4;
@@ -172,5 +170,43 @@ export class LazyBatchStore {
     this.#isStopped = true;
     const store = await this.#store?.catch(() => undefined);
     await store?.stop();
+  }
+}
+
+const NAME = 'server.pid';
+
+/**
+ * Creates the folder and keeps other servers out of it. The lock of a process that has ended, or was killed, counts for nothing.
+ *
+ * @returns Gives the folder back.
+ * @throws HttpError 503 if another process has it.
+ */
+async function lockFolder(folder: string): Promise<() => void> {
+  const path = join(folder, NAME);
+  await mkdir(folder, { recursive: true });
+  for (;;) {
+    try {
+      await writeFile(path, String(process.pid), { flag: 'wx' });
+      return () => rmSync(path, { force: true });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') {
+        // A full disk leaves an empty file.
+        rmSync(path, { force: true });
+        throw error;
+      }
+    }
+    const owner = Number(await readFile(path, 'utf8').catch(() => ''));
+    if (isRunning(owner)) throw batchesInUse(folder, owner);
+    rmSync(path, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  // A container gives its processes the same ids after each start.
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
   }
 }

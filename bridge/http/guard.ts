@@ -1,9 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-
 import type { Exchange } from './exchange.ts';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
-import { isProxied } from './proxy-headers.ts';
 import {
   adminFromElsewhere,
   adminNotAllowed,
@@ -169,4 +167,62 @@ export function answerPreflight({ request, response }: Exchange): boolean {
     response.setHeader('Access-Control-Allow-Private-Network', 'true');
   response.writeHead(204).end();
   return true;
+}
+
+/** Headers by which proxies, load balancers and CDNs name their client, the host it asked for, or themselves. */
+const PROXY_HEADERS = [
+  'ali-cdn-real-ip',
+  'cdn-loop',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'cf-ray',
+  'client-ip',
+  'do-connecting-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'forwarded',
+  'forwarded-for',
+  'proxy-client-ip',
+  'remote-addr',
+  'true-client-ip',
+  'via',
+  'wl-proxy-client-ip',
+  'x-appengine-user-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-envoy-internal',
+  'x-forwarded',
+  'x-forwarded-by',
+  'x-forwarded-client-cert',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+  'x-forwarded-protocol',
+  'x-forwarded-scheme',
+  'x-forwarded-server',
+  'x-forwarded-ssl',
+  'x-host',
+  'x-nf-client-connection-ip',
+  'x-original-forwarded-for',
+  'x-original-host',
+  'x-original-url',
+  'x-originating-ip',
+  'x-proxyuser-ip',
+  'x-real-ip',
+  'x-real-port',
+  'x-remote-addr',
+  'x-remote-ip',
+  'x-rewrite-url',
+  'x-vercel-forwarded-for',
+] as const;
+
+/** Whether a proxy that says so has passed the request on. */
+function isProxied(headers: IncomingHttpHeaders): boolean {
+  return PROXY_HEADERS.some((name) => headers[name] !== undefined);
 }

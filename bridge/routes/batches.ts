@@ -1,10 +1,9 @@
 import * as v from 'valibot';
-
 import type { LazyBatchStore } from '../batches/batch-store.ts';
 import { pageOf } from '../batches/records.ts';
 import { BATCH_URLS } from '../batches/rows.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { parseBody } from '../../src/protocol/openai/parse-body.ts';
+import { parseBody } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
 import { readQuery } from '../http/read-input.ts';
 import { recordOf } from '../../src/protocol/wire.ts';

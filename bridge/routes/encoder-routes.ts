@@ -1,12 +1,11 @@
 import * as v from 'valibot';
-
 import type { TabserveClient } from '../../src/client/client.ts';
 import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protocol/embedding.ts';
 import type { AnswerBody, Exchange, RequestContext } from '../http/exchange.ts';
 import { positive, readEmbeddingsRequest, text } from '../../src/protocol/openai/embeddings-request.ts';
 import { inApiNames, type RequestNames } from '../../src/protocol/openai/generation-request.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { parseBody } from '../../src/protocol/openai/parse-body.ts';
+import { parseBody } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-
 import type { TabserveClient } from '../../src/client/client.ts';
 import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
-import { parseBody } from '../../src/protocol/openai/parse-body.ts';
+import { parseBody } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 import { servedModel } from '../tabs/served-model.ts';

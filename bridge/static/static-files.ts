@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join, relative, sep } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import sirv from 'sirv';
-
 import type { Optional } from '../../src/batching/base/records.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
-import { takeOverPipe } from './send-in-turns.ts';
 import { SERVICE_WORKER_FILE, withoutStaticHostMeta } from './static-host-meta.ts';
+import { pipeline } from 'node:stream/promises';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -148,4 +147,42 @@ function pageWith(headElements: string, markup: string): RequestListener {
     response.writeHead(200, { 'Content-Type': 'text/html;charset=utf-8', 'Content-Length': page.length });
     response.end(request.method === 'HEAD' ? undefined : page);
   };
+}
+
+// Node accepts one connection in a turn of the event loop. A turn that sends a piece to each of a thousand readers would keep
+// newcomers waiting for many seconds, so each turn sends one piece of one file.
+
+const waiting: (() => void)[] = [];
+
+function startNext(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(startNext);
+}
+
+function turn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  waiting.push(resolve);
+  if (waiting.length === 1) setImmediate(startNext);
+  return promise;
+}
+
+async function* inTurns(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of file) {
+    await turn();
+    yield piece;
+  }
+}
+
+/** Sends a file. It is closed when the client leaves; one that can't be read cuts the answer. */
+export function sendInTurns(file: Readable, response: Writable): Promise<void> {
+  return pipeline(file, inTurns, response).catch(() => void response.destroy());
+}
+
+/** Takes over a file that begins to be piped. */
+function takeOverPipe(file: Readable, response: ServerResponse): void {
+  // `pipe` resumes the file at the end of this turn, before it is open.
+  process.nextTick(() => {
+    file.unpipe(response);
+    void sendInTurns(file, response);
+  });
 }

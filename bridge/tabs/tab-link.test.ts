@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { WebSocket } from 'ws';
-
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
@@ -9,7 +8,7 @@ import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/protocol/client-messages.ts';
 import { asClientId } from '../../src/protocol/ids.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
-import type { TabOwner } from './own-browser.ts';
+import type { TabOwner } from './tab-sockets.ts';
 import { TabLink } from './tab-link.ts';
 
 // The link with real workers, on sockets of this process.

@@ -1,5 +1,4 @@
 import type { WebSocket } from 'ws';
-
 import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import { AnswerWatch } from '../../src/client/links/answer-watch.ts';
@@ -7,12 +6,23 @@ import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import { createClientId } from '../../src/protocol/ids.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
 import type { ClientMessage } from '../../src/protocol/client-messages.ts';
-import { DEFAULT_POLICY, type KnobSettings } from '../../src/protocol/status.ts';
+import { DEFAULT_POLICY, type KnobSettings, type BatchingPolicy } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
-import type { TabOwner } from './own-browser.ts';
-import { NoTabError } from './no-tab-error.ts';
-import type { TabLinkOptions } from './tab-link-options.ts';
+import type { TabOwner } from './tab-sockets.ts';
+
+export interface TabLinkOptions {
+  /** Where the user can open a tab. */
+  readonly url: () => string;
+  /** Whether the server opens one itself. */
+  readonly isHeadless?: boolean;
+  /** How long requests wait for a tab after the start or after the last one closed, in ms. Then they fail at once. */
+  readonly graceMs: number;
+  /** The default hub of calls that name none; huggingface.co by default. */
+  readonly hub?: string | undefined;
+  /** Knobs of the text generator that a page begins to serve with, unless somebody has turned its knobs. */
+  readonly knobs?: Partial<BatchingPolicy>;
+}
 
 /** A worker's WebSocket. */
 interface TabSocket {
@@ -130,6 +140,23 @@ export class TabLink implements Link {
   #awaitTab(): void {
     this.#cancelTimer = setDeadline(systemClock, this.#options.graceMs, () =>
       this.#listener?.onFailure(NoTabError.at(this.#options.url(), this.#options.isHeadless)),
+    );
+  }
+}
+
+/** No open tab runs the model, and none has connected within the grace period. */
+export class NoTabError extends Error {
+  override readonly name = 'NoTabError';
+  readonly code = 'NO_TAB';
+
+  /** @param isHeadless Whether the server has opened the page itself. */
+  static at(url: string, isHeadless = false): NoTabError {
+    if (isHeadless)
+      return new NoTabError(
+        `No tab is running the model: the page that --headless has opened isn't connected. Try again in a moment; if that doesn't help, open ${url} in a browser, whose console says what keeps it.`,
+      );
+    return new NoTabError(
+      `No open tab is running the model. Open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
     );
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-
-import { OwnBrowser } from './own-browser.ts';
+import { OwnBrowser } from './tab-sockets.ts';
 
 describe('the browser that the bridge runs', () => {
   const ours = new OwnBrowser();

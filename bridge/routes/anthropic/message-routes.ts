@@ -3,7 +3,7 @@ import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../../tabs/served-model.ts';
-import { generationRoute } from '../openai/generation-route.ts';
+import { generationRoute } from '../openai/generation-routes.ts';
 import { MessageAnswer, messageError } from './message-answer.ts';
 import { readCountRequest, readMessagesRequest } from './messages-request.ts';
 

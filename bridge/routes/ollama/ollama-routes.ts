@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { EMBEDDER, type Embedding } from '../../../src/protocol/embedding.ts';
 import { positive, text } from '../../../src/protocol/openai/embeddings-request.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
-import { parseBody } from '../../../src/protocol/openai/parse-body.ts';
+import { parseBody } from '../../../src/protocol/openai/fields.ts';
 import type { ModelInfo } from '../../../src/protocol/models.ts';
 import { NoModelError } from '../../../src/protocol/errors/model.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -13,7 +12,7 @@ import { readUntypedJson } from '../../http/read-body.ts';
 import { getRoute, workRoute, type Handle, type Route } from '../../http/router.ts';
 import { modelIfAny } from '../../tabs/served-model.ts';
 import { embed, modelOf } from '../encoder-routes.ts';
-import { generationRoute } from '../openai/generation-route.ts';
+import { generationRoute } from '../openai/generation-routes.ts';
 import type { AskedGeneration } from '../openai/generation.ts';
 import { OllamaAnswer, ollamaError, writeMessage, writeResponse, type Write } from './ollama-answer.ts';
 import {
