@@ -8,23 +8,12 @@ import { toWireError } from '../protocol/wire-errors.ts';
 import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
-import { ResumableRequest } from './resumable-request.ts';
+import { ResumableRequest, type MadeRequest } from './resumable-request.ts';
 import { inputsRefusal, nameRefusal, optionsRefusal } from './base/refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
 type PendingResponse = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
 type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof BaseResponse>) => Made;
-
-/** One input as its caller gave it. */
-interface Submitted {
-  readonly input: unknown;
-  readonly options: RequestOptions | null | undefined;
-  readonly turn: TurnInfo;
-  /** Among the inputs of one `remoteAll`. */
-  readonly place?: number;
-  /** Why all inputs of the `remoteAll` are refused. */
-  readonly refusal?: Error | undefined;
-}
 
 /** Requests that are not settled yet, in order of submission. */
 export class OutstandingRequests {
@@ -48,7 +37,7 @@ export class OutstandingRequests {
   ) {
     return {
       remote: (input: unknown, options?: RequestOptions): Made => {
-        const response = this.#submit(ResponseClass, deployment, { input, options, turn: turnInfo });
+        const response = this.#submit(ResponseClass, { deployment, input, turn: turnInfo }, options);
         this.#begin([response]);
         return response;
       },
@@ -58,7 +47,7 @@ export class OutstandingRequests {
         // An empty place is an input too.
         const listed: readonly unknown[] = Array.isArray(inputs) ? Array.from(inputs) : [inputs];
         const responses = listed.map((input, place) =>
-          this.#submit(ResponseClass, deployment, { input, options, turn, place, refusal }),
+          this.#submit(ResponseClass, { deployment, input, turn, place }, options, refusal),
         );
         this.#begin(responses);
         return responses;
@@ -98,12 +87,18 @@ export class OutstandingRequests {
     for (const requestId of this.#requests.keys()) this.#settle(requestId, error);
   }
 
-  /** Makes a request that `#begin` sends, unless it is settled already. */
+  /**
+   * Makes a request that `#begin` sends, unless it is settled already.
+   *
+   * @param ofInputs Why all inputs of a `remoteAll` are refused.
+   */
   #submit<Made extends PendingResponse>(
     ResponseClass: ResponseConstructor<Made>,
-    deployment: string,
-    { input, options: given, turn, place, refusal: ofInputs }: Submitted,
+    asked: Omit<MadeRequest, 'requestId' | 'options'>,
+    given: RequestOptions | null | undefined,
+    ofInputs?: Error,
   ): Made {
+    const { deployment, input } = asked;
     let refusal = this.#connection.end ?? nameRefusal(deployment) ?? ofInputs;
     let copy: RequestOptions = {};
     try {
@@ -117,7 +112,7 @@ export class OutstandingRequests {
     const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
     // The client chooses the seed: every worker that continues the request draws the same tokens.
     const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
-    const made = { requestId, deployment, input, options: seeded, turn, place };
+    const made = { ...asked, requestId, options: seeded };
     this.#requests.set(requestId, new ResumableRequest(made, response, systemClock.now()));
     this.#topics.publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     if (refusal) this.#settle(requestId, refusal);

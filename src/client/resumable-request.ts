@@ -1,7 +1,6 @@
 import { InvalidOptionError } from '../batching/base/errors.ts';
 import { checkLevels } from '../platform/check-levels.ts';
 import type { FinishReason, PromptTokenLogprobs, TokenLogprobs } from '../protocol/generation.ts';
-import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate, Resumption, SubmittedRequest, TurnInfo } from '../protocol/requests.ts';
 import { ofInput } from '../protocol/wire-errors.ts';
 import type { Outgoing } from './links/link.ts';
@@ -13,11 +12,8 @@ export interface UpdateTarget {
 }
 
 /** A request as its caller made it. */
-interface MadeRequest {
-  readonly requestId: RequestId;
+export interface MadeRequest extends Omit<SubmittedRequest, 'elapsedMs' | 'resumption' | 'place'> {
   readonly deployment: string;
-  readonly input: unknown;
-  readonly options: object;
   /** Among the inputs of one `remoteAll`. */
   readonly place?: number | undefined;
   readonly turn?: TurnInfo;

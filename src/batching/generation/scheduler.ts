@@ -1,4 +1,4 @@
-import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
+import type { PromptTokenLogprobs } from '../sampling/logprobs.ts';
 import type { SampledToken } from '../sampling/sampling.ts';
 import { Admission } from './admission.ts';
 import type { StepReason } from './events.ts';
@@ -23,12 +23,6 @@ export interface UnfitRequest {
   readonly error: Error;
 }
 
-export interface OutputToken {
-  readonly tokenId: number;
-  /** Only if requested. */
-  readonly logprobs?: TokenLogprobs | undefined;
-}
-
 /** The result of a step for one sequence. */
 export interface Progress {
   readonly sequence: Sequence;
@@ -41,7 +35,7 @@ export interface Progress {
   /** Between the last token and the sampled one. */
   readonly itlMs: number;
   /** The output of the step so far, without an end token: the sampled token, then those behind right guesses, or forced ones. */
-  readonly tokens: OutputToken[];
+  readonly tokens: SampledToken[];
   /** The samples behind right guesses. The first ones are output, up to the end of the sequence. */
   readonly further: readonly SampledToken[];
   /** The whole prompt's, if this step has scored the last of it. */
@@ -221,7 +215,7 @@ export class Scheduler {
   /** Adds a forced token to a sequence that `update` has returned, and that has not ended. */
   appendForced(progress: Progress, tokenId: number, nowMs: number): void {
     progress.sequence.appendForced(tokenId, nowMs, this.#state.limits);
-    this.#note(progress, { tokenId }, nowMs);
+    this.#note(progress, { tokenId, logprobs: undefined }, nowMs);
   }
 
   /** Adds the next of the `further` tokens, likewise. */
@@ -230,7 +224,7 @@ export class Scheduler {
     this.#note(progress, token, nowMs);
   }
 
-  #note({ sequence, tokens }: Progress, token: OutputToken, nowMs: number): void {
+  #note({ sequence, tokens }: Progress, token: SampledToken, nowMs: number): void {
     if (!sequence.isAtEndToken) tokens.push(token);
     if (sequence.finishReason) this.#release(sequence, nowMs);
   }
