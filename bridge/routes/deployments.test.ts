@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-
 import { InvalidOptionError } from '../../src/batching/base/errors.ts';
 import { defineDeployment, type AnyDeployment } from '../../src/protocol/deployment.ts';
 import { keepBridged } from '../../src/worker/serving/bridge/bridge-connection.ts';
-import { BridgedOutbox } from '../../src/worker/serving/bridge/bridged-outbox.ts';
+import { BridgedOutbox } from '../../src/worker/serving/tab-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
 import {

@@ -3,8 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
-
-import { BridgedOutbox } from '../../src/worker/serving/bridge/bridged-outbox.ts';
+import { BridgedOutbox } from '../../src/worker/serving/tab-messages.ts';
 import { keepBridged } from '../../src/worker/serving/bridge/bridge-connection.ts';
 import { defineDeployment } from '../../src/protocol/deployment.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../batching/base/clock.ts';
+import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import { ModelRunError } from '../../batching/base/errors.ts';
 import { everyRunFailed } from '../../batching/generation/generation-errors.ts';
 import type { TurnOwner } from '../../batching/queue/request-queue.ts';
@@ -17,7 +17,6 @@ import { toWireError } from '../../protocol/wire-errors.ts';
 import type { DeploymentSet } from './deployments/deployment-set.ts';
 import type { ServeWorkerHost } from './reports/host-reports.ts';
 import type { OpenTabs } from './reports/open-tabs.ts';
-import { PacedUpdates } from './paced-updates.ts';
 import type { RequestRegistry } from './reports/request-registry.ts';
 import type { TabMessages } from './tab-messages.ts';
 
@@ -174,4 +173,67 @@ function turnOwnerOf(
   const [peer, ...inner] = caller;
   const turn = [...inner, turnId];
   return peer === undefined ? { clientId, turn } : { clientId: asClientId(`${clientId}/${peer}`), turn };
+}
+
+/** Two frames of a display at 60 Hz. A reader does not notice the wait. */
+const INTERVAL_MS = 33;
+
+/** The time until a client gets further tokens: `INTERVAL_MS` after its last message. */
+interface Pause {
+  readonly sinceMs: number;
+  readonly held: RequestUpdate[];
+  readonly cancelTimer: () => void;
+}
+
+/**
+ * Sends each client its updates in order, and tokens at most every 33 ms, so that short steps share a message. A message costs about
+ * the same with one token as with a hundred. A request's first token and all other updates are sent at once, after the held tokens.
+ * Tokens of a step that takes longer than 33 ms are never held.
+ */
+export class PacedUpdates {
+  readonly #clock: Clock;
+  readonly #send: (clientId: ClientId, updates: readonly RequestUpdate[]) => void;
+  readonly #pauses = new Map<ClientId, Pause>();
+
+  constructor(clock: Clock, send: (clientId: ClientId, updates: readonly RequestUpdate[]) => void) {
+    this.#clock = clock;
+    this.#send = send;
+  }
+
+  post(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    const pause = this.#pauses.get(clientId);
+    // The clock is read too, because a browser may throttle timers.
+    const canWait = pause && this.#clock.now() - pause.sinceMs < INTERVAL_MS && updates.every(isLaterToken);
+    if (canWait) pause.held.push(...updates);
+    else this.#sendNow(clientId, [...this.#endPause(clientId), ...updates]);
+  }
+
+  /** Sends all held updates. */
+  flush(): void {
+    for (const clientId of this.#pauses.keys()) {
+      const held = this.#endPause(clientId);
+      if (held.length > 0) this.#send(clientId, held);
+    }
+  }
+
+  #sendNow(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    const cancelTimer = this.#clock.setTimer(INTERVAL_MS, () => {
+      const held = this.#endPause(clientId);
+      if (held.length > 0) this.#sendNow(clientId, held);
+    });
+    this.#pauses.set(clientId, { sinceMs: this.#clock.now(), held: [], cancelTimer });
+    this.#send(clientId, updates);
+  }
+
+  /** Removes and returns the held updates. */
+  #endPause(clientId: ClientId): readonly RequestUpdate[] {
+    const pause = this.#pauses.get(clientId);
+    this.#pauses.delete(clientId);
+    pause?.cancelTimer();
+    return pause?.held ?? [];
+  }
+}
+
+function isLaterToken(update: RequestUpdate): boolean {
+  return update.type === 'chunk' && update.ttftMs === undefined;
 }

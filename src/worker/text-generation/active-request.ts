@@ -7,7 +7,7 @@ import type { ServedModel } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { Choice } from './choice.ts';
 import type { ChoiceScores } from './choice-scores.ts';
-import type { Submission } from './prompt-generator.ts';
+import type { Submission } from './submissions.ts';
 import type { Prompt } from './prompt-tokens.ts';
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
@@ -25,6 +25,12 @@ export interface ActiveRequestOptions {
   readonly scores?: ChoiceScores | undefined;
 }
 
+/** Sequences of a request that wait for others of it. */
+interface WaitingSequences {
+  readonly sequences: readonly GenerationRequest[];
+  readonly isReady: () => boolean;
+}
+
 /** An unfinished request. Turns the events of its sequences into updates of the request. */
 export class ActiveRequest {
   readonly #options: ActiveRequestOptions;
@@ -38,11 +44,8 @@ export class ActiveRequest {
   #queueWaitMs = 0;
   /** When the scores were there, from the submission to this worker; 0 without them. */
   #scoredMs = 0;
-  /** Those that score wait until the first has read the prompt, which they copy. All others wait for the scores. */
-  #waiting: { readonly scores: readonly GenerationRequest[]; readonly own: readonly GenerationRequest[] } = {
-    scores: [],
-    own: [],
-  };
+  /** Its sequences that the engine doesn't have yet, in the order in which they may go there. */
+  readonly #waiting: WaitingSequences[] = [];
 
   constructor(options: ActiveRequestOptions) {
     this.#options = options;
@@ -71,29 +74,30 @@ export class ActiveRequest {
     return [...this.live.map(({ sequenceId }) => sequenceId), ...(scores?.liveIds ?? [])];
   }
 
-  /** Returns the sequences that can start at once. With scores, this is the one that scores the first text. */
-  begin(
+  /** @param own A sequence for each live choice. @param scoring What those that score texts have of these. */
+  prepare(
     own: readonly GenerationRequest[],
     scoring: Pick<GenerationRequest, 'clientId' | 'promptTokenIds'>,
-  ): readonly GenerationRequest[] {
+  ): void {
     const { scores } = this.#options;
-    if (!scores) return own;
+    if (!scores) {
+      this.#waiting.push({ sequences: own, isReady: () => true });
+      return;
+    }
+    // Those that score wait until the first has read the prompt, which they copy. All others wait for the scores.
     const [first, ...others] = scores.requestsFor(scoring);
-    this.#waiting = { scores: others.map(asNext), own: own.map(asNext) };
-    return first ? [first] : [];
+    this.#waiting.push(
+      { sequences: first ? [first] : [], isReady: () => true },
+      { sequences: others.map(asNext), isReady: () => scores.hasBegun },
+      { sequences: own.map(asNext), isReady: () => scores.hasEnded },
+    );
   }
 
-  /** The sequences that have waited for others, once: after these. */
+  /** The sequences that may go to the engine now, each once. */
   takeReady(): readonly GenerationRequest[] {
-    const { scores } = this.#options;
-    const { scores: others, own } = this.#waiting;
-    if (scores?.hasBegun && others.length > 0) {
-      this.#waiting = { scores: [], own };
-      return others;
-    }
-    if (!scores?.hasEnded) return [];
-    this.#waiting = { scores: [], own: [] };
-    return own;
+    const taken: GenerationRequest[] = [];
+    while (this.#waiting[0]?.isReady()) taken.push(...(this.#waiting.shift()?.sequences ?? []));
+    return taken;
   }
 
   /** Appends the updates that a sequence's event causes. Returns whether the request has ended. */

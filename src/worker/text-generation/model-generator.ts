@@ -23,7 +23,7 @@ import { ChoiceScores } from './choice-scores.ts';
 import { isChat } from '../../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from '../../protocol/resolve-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
-import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from './prompt-generator.ts';
+import type { Accepted, AskedOptions, PreparedShape, Shapes, Submission } from './submissions.ts';
 import { checkLength, checkVocabulary, readPrompt, writeChat } from './prompt-tokens.ts';
 import { namingInput } from '../../protocol/wire-errors.ts';
 import { canContinue, toServedModel } from '../../protocol/served-model.ts';
@@ -39,11 +39,6 @@ export interface ModelGeneratorOptions extends ModelGuardOptions {
 
 /** Pause after this many prompt tokens, since one turn may have many short prompts. */
 const TOKENS_PER_PIECE = 1024;
-
-interface PreparedRequest {
-  readonly request: ActiveRequest;
-  readonly sequences: readonly GenerationRequest[];
-}
 
 /** Continues prompts on a model in this worker. Adds text to the engine, which only knows token IDs. */
 export class ModelGenerator {
@@ -119,12 +114,12 @@ export class ModelGenerator {
     submissions: readonly Submission[],
     shapes: Shapes = new Map(),
   ): Generator<void, () => readonly Accepted[]> {
-    const prepared: PreparedRequest[] = [];
+    const prepared: ActiveRequest[] = [];
     let numTokens = 0;
     for (const submission of submissions) {
       const next = yield* this.#read(submission, shapes.get(submission.requestId));
       prepared.push(next);
-      numTokens += next.request.numPromptTokens;
+      numTokens += next.numPromptTokens;
       if (numTokens < TOKENS_PER_PIECE) continue;
       numTokens = 0;
       yield;
@@ -155,12 +150,12 @@ export class ModelGenerator {
     return this.#engine.configure(knobs);
   }
 
-  #submitAll(prepared: readonly PreparedRequest[], wasAccepted: boolean): readonly Accepted[] {
+  #submitAll(prepared: readonly ActiveRequest[], wasAccepted: boolean): readonly Accepted[] {
     this.#engine.submitAll(
-      prepared.flatMap(({ sequences }) => sequences),
+      prepared.flatMap((request) => request.takeReady()),
       wasAccepted,
     );
-    return prepared.map(({ request }) => {
+    return prepared.map((request) => {
       this.#requests.set(request.requestId, request);
       return { numPromptTokens: request.numPromptTokens, numSequences: request.liveIds.length };
     });
@@ -192,7 +187,7 @@ export class ModelGenerator {
   }
 
   /** Checks a request, before the queue takes its sequences. */
-  *#read(submission: Submission, shape?: PreparedShape): Generator<void, PreparedRequest> {
+  *#read(submission: Submission, shape?: PreparedShape): Generator<void, ActiveRequest> {
     const { requestId, clientId, turn = [], isBackground = false, input, resumption } = submission;
     const { config } = this.#model;
     const { resolved, limits } = shape?.asked ?? this.#askedBy(submission);
@@ -240,7 +235,8 @@ export class ModelGenerator {
       constraint: constraintOf(choice, minTokens, { vocabSize, endTokenIds }, shapeOf(choice)),
       sampling: { ...sampling, seed: choice.seed },
     }));
-    return { request, sequences: request.begin(sequences, shared) };
+    request.prepare(sequences, shared);
+    return request;
   }
 
   #askedBy({ input, options, resumption }: Submission): AskedOptions {

@@ -7,7 +7,7 @@ import { END_TYPES, type RequestUpdate, type Resumption } from '../../protocol/r
 import { ScriptedBackend } from '../testing/scripted-backend.ts';
 import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { ModelGenerator } from './model-generator.ts';
-import type { Accepted, Submission } from './prompt-generator.ts';
+import type { Accepted, Submission } from './submissions.ts';
 
 /** Builders for the tests of this folder; production code never imports this file. */
 

@@ -12,8 +12,7 @@ import type { StatsReporter } from '../../protocol/stats-reporter.ts';
 import { timeoutMsOf } from '../../protocol/resolve-options.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
 import type { ModelGenerator, ModelGeneratorOptions } from './model-generator.ts';
-import type { Accepted, Submission } from './prompt-generator.ts';
-import { WaitingRoom } from './waiting-room.ts';
+import { type Accepted, type Submission, WaitingRoom } from './submissions.ts';
 
 type ModelState =
   | { readonly type: 'loading' }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { BridgedOutbox } from './bridged-outbox.ts';
+import { BridgedOutbox } from '../tab-messages.ts';
 import { keepBridged } from './bridge-connection.ts';
 import { BRIDGE_SUBPROTOCOL } from '../../../protocol/bridge-names.ts';
 

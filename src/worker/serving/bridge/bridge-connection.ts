@@ -2,7 +2,7 @@ import { systemClock } from '../../../batching/base/clock.ts';
 import type { ClientId } from '../../../protocol/ids.ts';
 import { parseBridgeMessage } from '../../../protocol/client-messages.ts';
 import type { ServeWorker } from '../serve-worker.ts';
-import type { BridgedOutbox } from './bridged-outbox.ts';
+import type { BridgedOutbox } from '../tab-messages.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../../protocol/bridge-names.ts';
 import { fromWireText, toWireText } from '../../../protocol/wire-text.ts';
 

@@ -2,7 +2,7 @@ import type { BatchingPolicy } from '../../../batching/generation/policy.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import type { BatchKnobs, DeploymentInfo } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
-import type { Submission } from '../../text-generation/prompt-generator.ts';
+import type { Submission } from '../../text-generation/submissions.ts';
 import { unknownDeployment } from '../../../protocol/errors/deployment-messages.ts';
 
 /** A deployment as the router and the knobs see it: the text generator, or one whose requests are batched. */

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-
 import { FakeClock } from '../../batching/testing/fake-clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
-import { PacedUpdates } from './paced-updates.ts';
+import { PacedUpdates } from './request-router.ts';
 
 const [A, B] = [clientId('a'), clientId('b')];
 const ID = requestId('r');

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-
-import { clientId } from '../../../batching/generation/test-support.ts';
-import { PROTOCOL_VERSION, type Unsigned } from '../../../protocol/wire.ts';
-import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
-import { workerId } from '../../test-support.ts';
-import { BridgedOutbox } from './bridged-outbox.ts';
+import { clientId } from '../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../protocol/wire.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
+import { workerId } from '../test-support.ts';
+import { BridgedOutbox } from './tab-messages.ts';
 
 const [TAB, BRIDGE] = [clientId('tab'), clientId('bridge')];
 
