@@ -1,15 +1,14 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-
 import type { BatchRecord, RequestId, TabserveStats, TabserveStatus } from '../../client/index.ts';
 import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import { ChartHistory, type RecordedMessage } from './chart-history.ts';
 import { updateHandover, type Handover } from './handover.ts';
-import { createPendingEvents } from './pending-events.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 import { latencyReader, type RunLatencies } from './run-summary.ts';
 import { isOver, latestRun, updateRuns, type Experiment, type Run, type Runs } from './run.ts';
+import { frames } from '../drawing/frame-scheduler.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
@@ -201,4 +200,48 @@ function latestFigures({ steps, ...stats }: TabserveStats, previous: Figures | u
 /** The figures of an engine that is gone. */
 function idleFigures(figures: Figures | undefined): Figures | undefined {
   return figures && { ...figures, numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
+}
+
+/** The longest time that an event waits where it can, ms. */
+const MAX_WAIT_MS = 1000;
+
+interface PendingEvents<Event> {
+  readonly push: (event: Event, canWait?: boolean) => void;
+  readonly apply: () => void;
+}
+
+/**
+ * Applies events together, in order and at most once per frame. Events that can wait are applied with the next one that can't, or
+ * after a second, so that an idle tab costs little. A hidden tab gets no frames: there each event is applied at once.
+ */
+export function createPendingEvents<Event>(
+  applyAll: (events: readonly Event[]) => void,
+): PendingEvents<Event> {
+  let pending: Event[] = [];
+  let isWaiting = false;
+
+  const apply = (): void => {
+    const events = pending;
+    pending = [];
+    if (events.length > 0) applyAll(events);
+  };
+
+  const endWait = (): void => {
+    isWaiting = false;
+    if (pending.length > 0) frames.request(apply);
+  };
+
+  const push = (event: Event, canWait = false): void => {
+    pending.push(event);
+    if (document.hidden) {
+      apply();
+    } else if (!canWait) {
+      frames.request(apply);
+    } else if (!isWaiting) {
+      isWaiting = true;
+      setTimeout(endWait, MAX_WAIT_MS);
+    }
+  };
+
+  return { push, apply };
 }

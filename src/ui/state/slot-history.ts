@@ -2,7 +2,6 @@ import type { RequestId, TabserveStats, SlotSpan, StepRecord } from '../../clien
 import { Lanes } from './lanes.ts';
 import { isActive, type RequestView } from './request-view.ts';
 import type { Sender } from './sender.ts';
-import { WorkerClock } from './worker-clock.ts';
 
 /** A sequence's span in a K/V slot, on this tab's clock. */
 export interface SlotBar extends Omit<SlotSpan, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs' | 'end'> {
@@ -258,4 +257,34 @@ function isStepOf(bar: SlotBar, { stepIndex, slots, endedAtMs }: TracedStep): bo
     return false;
   const isAfterStart = endedAtMs > bar.startedAtMs - TOLERANCE_MS;
   return isAfterStart && endedAtMs < (bar.endedAtMs ?? Infinity) + TOLERANCE_MS;
+}
+
+/** Places the times of a worker on this tab's clock. Between two adjustments the distances are the worker's, however late messages are read. */
+class WorkerClock {
+  #workerStartedAtMs: number | undefined;
+  /** From the worker's clock to this tab's. */
+  #offsetMs = 0;
+  /** The least so far: a message can be late but never early. */
+  #leastOffsetMs = Infinity;
+
+  isOther({ workerStartedAtMs }: Pick<TabserveStats, 'workerStartedAtMs'>): boolean {
+    return this.#workerStartedAtMs !== undefined && workerStartedAtMs !== this.#workerStartedAtMs;
+  }
+
+  toTabMs(
+    { workerStartedAtMs, sentAtMs }: Pick<TabserveStats, 'workerStartedAtMs' | 'sentAtMs'>,
+    receivedAtMs: number,
+  ): number {
+    const offsetMs = receivedAtMs - sentAtMs;
+    if (workerStartedAtMs !== this.#workerStartedAtMs) {
+      this.#workerStartedAtMs = workerStartedAtMs;
+      [this.#offsetMs, this.#leastOffsetMs] = [offsetMs, offsetMs];
+    }
+    this.#leastOffsetMs = Math.min(this.#leastOffsetMs, offsetMs);
+    return sentAtMs + this.#offsetMs;
+  }
+
+  adjust(): void {
+    if (this.#workerStartedAtMs !== undefined) this.#offsetMs = this.#leastOffsetMs;
+  }
 }

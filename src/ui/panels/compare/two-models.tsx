@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
-
 import { TEXT_GENERATOR, type TabserveStatus } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -15,12 +14,20 @@ import { emptyTrial, type PromptTrial } from '../trials/measure-prompts.ts';
 import { PolicyMultiples } from '../trials/policy-multiples.tsx';
 import type { ComparisonView } from '../trials/run-trials.ts';
 import { comparedTexts, describeSame } from './compare-texts.ts';
-import { firstSides, modelChoices, nameOfSide, type ModelChoice, type ModelSide } from './model-choices.ts';
-import { ModelFields } from './model-fields.tsx';
+import {
+  firstSides,
+  modelChoices,
+  nameOfSide,
+  type ModelChoice,
+  type ModelSide,
+  describePlan,
+} from './model-choices.ts';
 import { compareModels } from './model-session.ts';
 import type { PolicyComparisonProps } from './policy-comparison.tsx';
 import { TextPairs } from './text-pairs.tsx';
 import './two-models.css';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { Select } from '../../parts/select.tsx';
 
 type TwoModelsProps = Omit<PolicyComparisonProps, 'onMeasured'>;
 
@@ -163,4 +170,57 @@ function describeState(
   if (trials.length < session.sides.length) return `Stopped.${serves}`;
   const isOneModel = new Set(session.sides.map(({ id }) => id)).size === 1;
   return `${isOneModel ? describeSame(trials.map(comparedTexts)) : 'Both have answered.'}${serves}`;
+}
+
+interface ModelFieldsProps {
+  readonly title: string;
+  readonly choices: readonly ModelChoice[];
+  readonly side: ModelSide;
+  readonly plans: ModelPlans | undefined;
+  readonly isDisabled: boolean;
+  readonly onChange: (choice: ModelChoice) => void;
+}
+
+/** The model of a column and its precision, with what it takes here. */
+function ModelFields({ title, choices, side, plans, isDisabled, onChange }: ModelFieldsProps) {
+  const all = plans?.plans ?? [];
+  const able = all.filter(({ obstacle }) => obstacle === '').map(({ dtype }) => dtype);
+  const plan = all.find(({ dtype }) => dtype === side.dtype);
+  const refused = all.filter(({ dtype, obstacle }) => obstacle !== '' && dtype !== side.dtype);
+  return (
+    <fieldset className="model-side" disabled={isDisabled}>
+      <legend>{title}</legend>
+      <Select
+        className="stacked"
+        label="Model"
+        value={side.id}
+        choices={choices.map(({ id }) => [id, id])}
+        onChange={(id) => {
+          const choice = choices.find((one) => one.id === id);
+          if (choice) onChange(choice);
+        }}
+      />
+      <Select
+        className="stacked"
+        label="Precision"
+        value={side.dtype}
+        choices={(able.includes(side.dtype) ? able : [side.dtype, ...able]).map((dtype) => [dtype, dtype])}
+        onChange={(dtype) => onChange({ ...side, dtype })}
+      />
+      {plans?.error && <ErrorLine error={plans.error} />}
+      {plan && (
+        <p className="note" data-fits={plan.obstacle === ''}>
+          {plan.obstacle || describePlan(plan)}
+        </p>
+      )}
+      {side.isFixed && (
+        <p className="note">As it is loaded: its files were picked, or come from an address of this page.</p>
+      )}
+      {refused.map(({ dtype, obstacle }) => (
+        <p key={dtype} className="note">
+          Not in {dtype}: {obstacle}
+        </p>
+      ))}
+    </fieldset>
+  );
 }

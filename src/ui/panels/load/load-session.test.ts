@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-
-import { DEFAULT_LOAD_FORM } from './load-form.ts';
-import { exportLoad, LoadSession } from './load-session.ts';
+import { DEFAULT_LOAD_FORM, parseLoadForm } from './load-form.ts';
+import { exportLoad, LoadSession, parseTraceFile } from './load-session.ts';
 import type { Trace } from './scenario.ts';
 import { createFakeServe, NO_RECORDER } from '../../testing/fake-load.ts';
-import { parseTraceFile } from './trace-file.ts';
+import { createTrace } from './create-trace.ts';
 
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '2', durationSeconds: '0.5' } as const;
 
@@ -87,3 +86,27 @@ it('the file of a load test has the trace of each run that did not send the firs
   );
   expect(trials[0]).not.toHaveProperty('trace');
 });
+
+it('reads a trace, by itself or in an export, as it was written', () => {
+  const trace = createTrace(parseLoadForm({ ...DEFAULT_LOAD_FORM, arrivals: 'poisson' }, 8, true).scenario);
+  expect(parseTraceFile(JSON.stringify(trace))).toEqual(trace);
+  expect(parseTraceFile(JSON.stringify({ trace, trials: [] }))).toEqual(trace);
+});
+
+it('puts requests in the order of their times', () => {
+  const request = { prompt: 'a', maxNewTokens: 1, seed: 0 };
+  const text = JSON.stringify({
+    requests: [
+      { ...request, atMs: 5 },
+      { ...request, atMs: 1 },
+    ],
+  });
+  expect(parseTraceFile(text).requests.map(({ atMs }) => atMs)).toEqual([1, 5]);
+});
+
+it.each(['', '{}', '{"requests":[]}', '{"requests":[{"atMs":-1,"prompt":"a","maxNewTokens":1,"seed":0}]}'])(
+  'refuses what is no trace (%s)',
+  (text) => {
+    expect(() => parseTraceFile(text)).toThrow('The file holds no trace');
+  },
+);

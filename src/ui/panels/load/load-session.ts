@@ -1,5 +1,4 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-
 import { TEXT_GENERATOR, type WireError } from '../../../client/index.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
@@ -15,10 +14,9 @@ import {
 } from './plan-time.ts';
 import type { LoadProgress } from './load-sender.ts';
 import type { LoadedDeployment, LoadTarget } from './load-target.ts';
-import type { Scenario, Trace } from './scenario.ts';
-import { parseTraceFile } from './trace-file.ts';
+import { type Scenario, type Trace, traceSchema } from './scenario.ts';
 import type { TrialRecorder } from '../trials/trial-slots.ts';
-import { noArrivalTimes, noTrace } from './trace-errors.ts';
+import * as v from 'valibot';
 
 export interface LoadResults {
   readonly deployment: LoadedDeployment;
@@ -169,4 +167,40 @@ export function exportLoad({ trials, ...results }: LoadResults, target: Pick<Loa
       own === trace ? trial : { ...trial, trace: own },
     ),
   };
+}
+
+// Why a trace can't be replayed. docs/errors.md is made from these functions.
+
+function noTrace(): WireError {
+  return {
+    code: 'NO_TRACE',
+    message: 'There is no trace to replay. Choose a file that a load test exported.',
+  };
+}
+
+function noArrivalTimes(): WireError {
+  return {
+    code: 'NO_ARRIVAL_TIMES',
+    message:
+      'The requests of this trace have no arrival times to scale. Choose Run, or record a trace with a rate.',
+  };
+}
+
+/** An export of this page, or a bare trace. */
+const fileSchema = v.union([
+  v.pipe(
+    v.object({ trace: traceSchema }),
+    v.transform(({ trace }) => trace),
+  ),
+  traceSchema,
+]);
+
+/** @throws Error that says what is wrong with the file. */
+export function parseTraceFile(text: string): Trace {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), fileSchema), text);
+  if (!result.success) {
+    throw new Error('The file holds no trace: choose one that was exported here, as JSON.');
+  }
+  const { requests } = result.output;
+  return { ...result.output, requests: requests.toSorted((a, b) => a.atMs - b.atMs) };
 }

@@ -1,10 +1,12 @@
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../../parts/format.ts';
-import type { Cell } from '../../state/chart-history.ts';
+import type { Cell, SampleFigures } from '../../state/chart-history.ts';
 import type { Spread } from '../../state/run-summary.ts';
-import type { ChartSpec } from './chart-spec.ts';
+import { type ChartSpec, color, latestBefore, lineSeries, toX } from './chart-spec.ts';
 import { LOGARITHMIC_MS } from './logarithmic-ms.ts';
 import { TOKENS_HEAD, SERVER_LATENCY_HEAD } from './main-chart-heads.ts';
-import { fromZero, timeChart } from './time-chart.ts';
+import type { Axis, Scale } from 'uplot';
+import type { ChartHead } from './chart-head.ts';
+import { drawStripLabel, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
 
 const DASHED = [5, 4];
 const DOTTED = [2, 3];
@@ -125,7 +127,7 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
 ];
 
 /** p50, p95 and p99 of one latency: one color, three strokes. */
-function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCIES)[number]): ChartSpec {
+function latencyChart([latency, testId, title, subtitle, tint]: (typeof LATENCIES)[number]): ChartSpec {
   return timeChart({
     head: {
       testId,
@@ -133,9 +135,9 @@ function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCI
       subtitle,
       emptyText: EMPTY_TEXT,
       lines: [
-        { label: 'p50', color },
-        { label: 'p95', color, dash: DASHED },
-        { label: 'p99', color, dash: DOTTED },
+        { label: 'p50', color: tint },
+        { label: 'p95', color: tint, dash: DASHED },
+        { label: 'p99', color: tint, dash: DOTTED },
       ],
     },
     reads: [
@@ -168,4 +170,54 @@ function toMebibytes(numBytes: number): number {
 
 function formatMebibytes(value: number | null): string {
   return value === null ? NO_VALUE : `${value.toFixed(1)} MiB`;
+}
+
+interface TimeChart extends Pick<ChartSpec, 'format' | 'describe'> {
+  readonly head: ChartHead;
+  /** The value of each line. */
+  readonly reads: readonly ((figures: SampleFigures) => Cell)[];
+  readonly unit: string;
+  readonly yAxis: { readonly axis: Axis; readonly scale: Scale };
+}
+
+/** From 0 to the largest value with some room, or to `max` where that is fixed. */
+function fromZero({ max, unit = '', incrs }: FromZero = {}): TimeChart['yAxis'] {
+  const format = (value: number): string => value.toLocaleString('en') + unit;
+  return {
+    axis: valueAxis(format, { space: 28, ...(incrs && { incrs }) }),
+    scale: { range: (_chart, _min, largest) => [0, max ?? Math.max(1, (largest ?? 0) * 1.1)] },
+  };
+}
+
+interface FromZero {
+  readonly max?: number;
+  /** After each label. */
+  readonly unit?: string;
+  /** Between labels; any unless said otherwise. */
+  readonly incrs?: number[];
+}
+
+/** Lines over time, one point for each sample of the worker's figures. */
+function timeChart({ head, reads, unit, format, yAxis, describe }: TimeChart): ChartSpec {
+  return {
+    head,
+    format,
+    describe,
+    columnNames: ["time [s since the run's start]", ...head.lines.map(({ label }) => `${label} [${unit}]`)],
+    valueAt: latestBefore,
+    createOptions: (scene) => ({
+      padding: PADDING,
+      scales: { x: timeScale(scene), y: yAxis.scale },
+      axes: [timeAxis(), yAxis.axis],
+      series: [{}, ...head.lines.map((line) => lineSeries(color(line.color), line.dash))],
+      hooks: { draw: [(chart) => drawStripLabel(chart, format(chart.scales['y']?.max ?? null))] },
+    }),
+    read: ({ history }, span) => {
+      const samples = history.samples.filter(({ atMs }) => atMs >= span.startMs && atMs <= span.untilMs);
+      return [
+        samples.map(({ atMs }) => toX(atMs, span)),
+        ...reads.map((read) => samples.map(({ figures }) => (figures ? read(figures) : null))),
+      ];
+    },
+  };
 }

@@ -3,8 +3,9 @@ import { frames } from '../../drawing/frame-scheduler.ts';
 import { isActive, type RequestView } from '../../state/request-view.ts';
 import type { ServeStore } from '../../state/serve-store.ts';
 import { answerOf, endOf, type Answer, type AnswerEnd } from './chats.ts';
-import { describeAnswer } from './describe-answer.ts';
 import { MarkdownText } from './markdown-text.ts';
+import { formatCount } from '../../parts/format.ts';
+import { describeFigures, describeSpeed, describeState } from '../../panels/requests/describe-request.ts';
 
 /** Eight answers in each frame, so that typing and scrolling stay smooth. */
 const answerFrames = frames.paced({ numPerFrame: 8 });
@@ -69,4 +70,20 @@ class AnswerDrawing {
     this.#text?.draw(answer, !isActive(status));
     this.#figures.draw(end ? describeAnswer(end) : '');
   }
+}
+
+/** One line: how it ended, its speed and figures, and how much of the prompt was reused. */
+export function describeAnswer(end: AnswerEnd): string {
+  const figures = describeFigures(end);
+  const state = end.isLoop ? 'Stopped: it repeated itself' : describeState(end, end.contextLength);
+  const parts = [state + describeSpeed(end), figures, describeReuse(end)];
+  const line = parts.filter((part) => part !== '').join(' · ');
+  // A narrow column breaks between figures, never within one.
+  return line.replaceAll(/(\d) (?=m?s\b|tokens?\b)/g, '$1\u00A0');
+}
+
+/** Empty where nothing was reused, or it isn't known. */
+function describeReuse({ numCachedTokens = 0, numPromptTokens = 0 }: AnswerEnd): string {
+  if (numCachedTokens === 0) return '';
+  return `${formatCount(numCachedTokens)} of ${formatCount(numPromptTokens)} prompt tokens reused`;
 }

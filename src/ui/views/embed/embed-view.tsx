@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react';
-
 import { EMBEDDER, RERANKER } from '../../../client/index.ts';
 import { KnobsPanel } from '../../panels/policy/knobs-panel.tsx';
 import { useLoadLab } from '../../panels/load/use-load-lab.tsx';
@@ -12,7 +11,6 @@ import { useServe } from '../../state/serve-context.ts';
 import '../../panels/watch/charts.css';
 import { BATCH_LATENCY_HEAD, BATCH_TOKENS_HEAD } from '../../panels/watch/encoder-chart-heads.ts';
 import { LiveChart } from '../../panels/watch/live-chart.tsx';
-import { ComparisonPanel } from './comparison-panel.tsx';
 import { EmbedContext, useEmbedView, useEncoder } from './embed-context.ts';
 import { EmbedFigures } from './embed-figures.tsx';
 import { EmbedRoom, type Embedded } from './embed-room.ts';
@@ -20,6 +18,12 @@ import './embed-view.css';
 import { LinesPanel } from './lines-panel.tsx';
 import { SAMPLE_LINES } from './sample-lines.ts';
 import { SearchPanel } from './search-panel.tsx';
+import { useStore } from 'zustand';
+import { ComparisonFrame } from '../../panels/trials/comparison-frame.tsx';
+import { Multiples } from '../../panels/trials/policy-multiples.tsx';
+import { describeComparison, describeGain, figuresOfTrial } from './comparison-texts.ts';
+import { compareWays } from './embed-comparison.ts';
+import { WAYS } from '../../panels/trials/ways.ts';
 
 /** The lines at the left; how they were batched and a search over them at the right. */
 export function EmbedView() {
@@ -126,4 +130,38 @@ function Found() {
     );
   }
   return <SearchPanel embedded={embedded} isStale={encoder?.id !== embedded.modelId} />;
+}
+
+interface ComparisonPanelProps {
+  readonly embedded: Embedded;
+  readonly onClose: () => void;
+}
+
+/** The lines again one by one, batched, and batched in the order of their lengths. */
+function ComparisonPanel({ embedded, onClose }: ComparisonPanelProps) {
+  const { serve } = useServe();
+  const [abort] = useState(() => new AbortController());
+  const [comparison] = useState(() => compareWays(serve, embedded, abort.signal));
+  const view = useStore(comparison.store);
+  const { isRunning, trials, error } = view;
+  useEffect(() => {
+    void comparison.start();
+  }, [comparison]);
+  const close = (): void => {
+    abort.abort();
+    onClose();
+  };
+  return (
+    <ComparisonFrame
+      title={describeGain(trials)}
+      onStop={isRunning ? () => abort.abort() : undefined}
+      onClose={close}
+      error={error}
+      note={describeComparison(view)}
+    >
+      <Multiples
+        trials={WAYS.map((label, index) => ({ label, figures: figuresOfTrial(trials[index], trials) }))}
+      />
+    </ComparisonFrame>
+  );
 }

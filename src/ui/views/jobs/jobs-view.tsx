@@ -1,12 +1,10 @@
 import { useEffect, useMemo, useState } from 'react';
-
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { readPermalink } from '../../state/permalink.ts';
 import { useIsServer, useServe } from '../../state/serve-context.ts';
 import { FiguresRow } from '../../panels/watch/figures-row.tsx';
 import { MainCharts } from '../../panels/watch/main-charts.tsx';
-import { askBeforeLeaving } from './ask-before-leaving.ts';
 import { JobFormContext } from './job-form-context.ts';
 import { JobForm } from './job-form.ts';
 import { JobList } from './job-list.tsx';
@@ -16,6 +14,7 @@ import { NewJobPanel } from './new-job-panel.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
 import { ServerCharts } from './server-charts.tsx';
 import { useJobs } from './use-jobs.ts';
+import type { TabserveClient } from '../../../client/index.ts';
 
 /** Left, a job that is being prepared; right, how jobs run, and their rows. */
 export function JobsView({ name }: { readonly name: string }) {
@@ -60,4 +59,21 @@ export function JobsView({ name }: { readonly name: string }) {
       </TabPanel>
     </JobFormContext>
   );
+}
+
+const followed = new WeakSet<TabserveClient>();
+
+/** The browser asks before it closes or reloads this tab while a job runs, also where another view is shown. */
+function askBeforeLeaving(serve: TabserveClient): void {
+  if (followed.has(serve)) return;
+  followed.add(serve);
+  serve.jobs.subscribe((jobs) => {
+    const isActive = jobs.some(({ info: { state } }) => state === 'queued' || state === 'running');
+    if (isActive) window.addEventListener('beforeunload', ask);
+    else window.removeEventListener('beforeunload', ask);
+  });
+}
+
+function ask(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }

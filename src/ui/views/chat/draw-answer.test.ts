@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { describeAnswer } from './describe-answer.ts';
+import { describeAnswer } from './draw-answer.ts';
 
 it('keeps a number and its unit on one line', () => {
   const end = { status: 'cancelled', numOutputTokens: 298, ttftMs: 3300 } as const;

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-
 import { applyEvents, createServeStore, recordedView } from '../../state/serve-store.ts';
 import { createStats, createStatus } from '../../testing/test-support.ts';
 import { timeSpanOf } from '../../panels/watch/time-span.ts';
-import { ServerRun } from './server-run.ts';
+import { ServerRun } from './server-charts.tsx';
 
 const page = createServeStore(
   createStatus({
