@@ -1,6 +1,5 @@
 import { plainTensor, type DeltaHeads, type Heads, type ModelTensor } from './model-config.ts';
 import type { Activation } from './activation.ts';
-import { layerStatesOf, type StatefulOp } from './derive-states.ts';
 import type { LayerState } from './layer-state.ts';
 import type { AttentionShape, DeltaRule, Embed, NormShape, Op, Program, Qkv, Value } from './program.ts';
 import type { Rope } from './rope.ts';
@@ -271,4 +270,23 @@ function require(isRight: boolean, what: string, ...inputs: readonly Value[]): v
   if (isRight) return;
   const given = inputs.map(({ name, width, per }) => `${name} of ${width} values per ${per}`);
   throw new Error(`Wrong shape: ${what} gets ${given.join(', ')}`);
+}
+
+/** An operation of a layer, and what it keeps of a row. */
+interface StatefulOp {
+  readonly op: Op;
+  readonly state: LayerState;
+}
+
+/** The state of each layer. None where the output is per text: such a model reads whole texts. */
+function layerStatesOf(layers: readonly StatefulOp[], output: Value): readonly LayerState[] {
+  if (output.per === 'text') return [];
+  return layers.map(({ op, state }, index) => {
+    const layer = layers.findIndex((other) => haveSameKeys(other.op, op));
+    return layer < 0 || layer === index ? state : { kind: 'shared', layer };
+  });
+}
+
+function haveSameKeys(a: Op, b: Op): boolean {
+  return a.kind === 'attend' && b.kind === 'attend' && a.inputs[1] === b.inputs[1];
 }

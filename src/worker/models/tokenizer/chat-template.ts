@@ -1,10 +1,9 @@
 import { parseOrderedJson } from '../../../batching/base/ordered-json.ts';
 import type { GenerationTool } from '../../../batching/options/tools.ts';
-import type { ChatMessage } from '../../../protocol/chat.ts';
+import { type ChatMessage, textOfContent, type TextPart } from '../../../protocol/chat.ts';
 import { ChatTemplateError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import { importPart } from '../../base/import-part.ts';
-import { withTakenParts } from './message-parts.ts';
 import type { Template } from './jinja/template.ts';
 import {
   chatTemplateBroken,
@@ -144,4 +143,50 @@ function specialTokensOf(config: Config): Config {
     return [name, isRecord(token) ? token['content'] : token] as const;
   });
   return Object.fromEntries(tokens.filter(([, token]) => token));
+}
+
+type Render = (messages: readonly ChatMessage[]) => string;
+type Role = ChatMessage['role'];
+
+const ASKED: ChatMessage = { role: 'user', content: 'x' };
+/** Chats whose message of this role is taken by every template that takes the role at all. */
+const AROUND: Readonly<Record<Role, (message: ChatMessage) => readonly ChatMessage[]>> = {
+  system: (message) => [message, ASKED],
+  user: (message) => [message],
+  assistant: (message) => [ASKED, message, ASKED],
+  tool: (message) => [
+    ASKED,
+    { role: 'assistant', content: '', toolCalls: [{ id: 'abcdefghi', name: 'x', arguments: '{}' }] },
+    { ...message, toolCallId: 'abcdefghi' },
+  ],
+};
+
+/**
+ * Parts of a message reach the template where it reads them, as in transformers. Many templates only read texts, and would write the
+ * list as Python prints it: they get the parts as lines, as in vLLM.
+ */
+function withTakenParts(messages: readonly ChatMessage[], render: Render): readonly ChatMessage[] {
+  const roles = new Set(messages.flatMap(({ role, content }) => (Array.isArray(content) ? [role] : [])));
+  const taken = new Set([...roles].filter((role) => takesParts(role, render)));
+  return messages.map((message) =>
+    Array.isArray(message.content) && !taken.has(message.role)
+      ? { ...message, content: textOfContent(message.content) }
+      : message,
+  );
+}
+
+/** Words that no template has. */
+const WORDS = ['TABSERVEFIRST', 'TABSERVELAST'];
+const PARTS = WORDS.map((text): TextPart => ({ type: 'text', text }));
+/** A word in Python's or JSON's spelling of its part. */
+const QUOTED = /['"]TABSERVE/;
+
+/** Some templates read the first part alone. */
+function takesParts(role: Role, render: Render): boolean {
+  try {
+    const written = render(AROUND[role]({ role, content: PARTS }));
+    return WORDS.every((word) => written.includes(word)) && !QUOTED.test(written);
+  } catch {
+    return false;
+  }
 }

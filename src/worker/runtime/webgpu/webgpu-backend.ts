@@ -5,7 +5,7 @@ import type { ModelConfig } from '../../models/program/model-config.ts';
 import { numBuffersOf, rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
 import { deviceLost } from '../../../protocol/errors/runtime-messages.ts';
 import { GpuError } from '../faults/runtime-errors.ts';
-import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
+import { GpuSampler, type SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
 import {
   maxScoredTokensOf,
@@ -17,12 +17,16 @@ import {
   type RowStore,
   type SampledRow,
   type SampleOutput,
+  type PackedModel,
 } from '../model-backend.ts';
-import { ortMutex } from '../ort/ort.ts';
+import { ortMutex, loadOrt, type OrtModule } from '../ort/ort.ts';
 import { GpuStateRows } from './gpu-state-rows.ts';
-import { createGpuParts, type GpuParts, type WebGpuBackendOptions } from './gpu-parts.ts';
 import { GraphTensors } from './graph-tensors.ts';
 import { CapturedSteps } from './captured-steps.ts';
+import type { InferenceSession } from 'onnxruntime-web/jspi';
+import { createSession } from '../ort/create-session.ts';
+import { orHang } from '../faults/step-watchdog.ts';
+import type { GpuDevice } from './gpu-device.ts';
 
 /** Smallest capacity, in tokens. The capacity grows by doubling, so buffers are seldom recreated. */
 const SMALLEST_CAPACITY = 128;
@@ -274,4 +278,31 @@ export class WebGpuBackend implements ModelBackend {
 
 function roundUpToPowerOfTwo(length: number): number {
   return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
+}
+
+interface WebGpuBackendOptions extends PackedModel {
+  readonly gpu: Pick<GpuDevice, 'device'>;
+}
+
+/** The parts of a backend that take seconds to create, because they compile. */
+interface GpuParts {
+  readonly ort: OrtModule;
+  readonly session: InferenceSession;
+  readonly sampler: GpuSampler;
+}
+
+/** A pipeline takes a minute on a software adapter of a loaded machine. */
+const PIPELINE_PATIENCE_MS = 300_000;
+/** The first session waits for the download of the runtime, 17 MB uncompressed, over any network. */
+const SESSION_PATIENCE_MS = 1_800_000;
+
+/** @throws StepHangError if creating a part hangs. */
+async function createGpuParts(options: WebGpuBackendOptions): Promise<GpuParts> {
+  const { gpu, model } = options;
+  const ort = await loadOrt();
+  const sampler = orHang(GpuSampler.create(gpu.device, model.config.vocabSize), PIPELINE_PATIENCE_MS);
+  // Awaited after the session; until then a failure must not count as an unhandled rejection.
+  sampler.catch(() => {});
+  const session = await orHang(createSession(ort, options, 'fused', gpu.device), SESSION_PATIENCE_MS);
+  return { ort, session, sampler: await sampler };
 }

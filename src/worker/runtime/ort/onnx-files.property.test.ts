@@ -1,8 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-
-import { fieldsAt } from './proto-fields.ts';
+import { fieldsAt } from './onnx-files.ts';
 
 const field = fc.integer({ min: 1, max: 2 ** 29 - 1 });
 const entry = fc.record({
