@@ -24,9 +24,8 @@ import { Exchange, type ClientRights } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from '../src/protocol/openai/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
-import { nothingAt } from './http/not-found.ts';
-import { refuseConnection } from './http/refuse-connection.ts';
 import {
+  nothingAt,
   findRoute,
   getRoute,
   handleOf,
@@ -35,6 +34,7 @@ import {
   type Route,
   type RouteMatch,
 } from './http/router.ts';
+import { refuseConnection } from './http/refuse-connection.ts';
 import { rowsOfTab, rowsOfTarget } from './routes/ask-rows.ts';
 import { batchRoutes } from './routes/batches.ts';
 import { messageRoutes } from './routes/anthropic/message-routes.ts';

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
-
 import { keysOf } from '../../src/batching/base/records.ts';
-import { serverUrlOf, withoutPassword } from '../../src/client/links/server/server-url.ts';
+import { serverUrlOf, withoutPassword } from '../../src/client/links/server/server-http.ts';
 import { BridgeError, MAX_PORT } from '../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../http/access-log.ts';
 import { isModelId } from '../../src/client/model-source.ts';

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
-
 import type { GenerationChoice } from '../../../src/protocol/generation.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { VERSION } from '../../base/version.ts';
-import { endOf, type TextFormat } from './choice-stream.ts';
+import { endOf, type TextFormat, usageIn, usageOf } from './choice-stream.ts';
 import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
 import { promptLogprobs } from '../../../src/protocol/openai/logprobs.ts';
-import { usageIn, usageOf } from './usage.ts';
 
 /** How an endpoint writes an answer of choices. */
 export interface AnswerFormat extends TextFormat<object> {

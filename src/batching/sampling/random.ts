@@ -1,5 +1,3 @@
-import { multiplyHigh } from './multiply-high.ts';
-
 /** Philox2x32's multiplier and key increment. */
 export const PHILOX = { multiplier: 0xd256d193, keyIncrement: 0x9e3779b9, numRounds: 10 } as const;
 
@@ -38,4 +36,12 @@ export function continuationSeed(seed: number, index: number): number {
 export function uniform(seed: number, position: number): number {
   const [bits] = philox2x32([position, 0], seed);
   return (bits >>> 8) / 2 ** 24;
+}
+
+/** Upper 32 bits of the 64-bit product, from 16-bit halves: neither JavaScript nor WGSL has it built in. */
+export function multiplyHigh(a: number, b: number): number {
+  const [aLow, aHigh, bLow, bHigh] = [a & 0xffff, a >>> 16, b & 0xffff, b >>> 16];
+  const middle = Math.imul(aHigh, bLow) >>> 0;
+  const carried = (Math.imul(aLow, bLow) >>> 16) + (middle & 0xffff) + (Math.imul(aLow, bHigh) >>> 0);
+  return (Math.imul(aHigh, bHigh) + (middle >>> 16) + (carried >>> 16)) >>> 0;
 }

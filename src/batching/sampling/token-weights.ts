@@ -1,4 +1,4 @@
-import { multiplyHigh } from './multiply-high.ts';
+import { multiplyHigh } from './random.ts';
 import { at } from './top-k.ts';
 
 /**

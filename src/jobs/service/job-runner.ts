@@ -1,5 +1,5 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import { mayComeLater } from '../may-come-later.ts';
+import { mayComeLater } from '../row-rules.ts';
 import { rowReader, isGenerated, toResult } from '../read-row.ts';
 import type { RowRequest } from '../read-request.ts';
 import { RowRunner, type ReadRow, type RowServer } from '../row-runner.ts';

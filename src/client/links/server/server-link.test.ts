@@ -4,7 +4,7 @@ import { clientId } from '../../../batching/generation/test-support.ts';
 import { connect, TabserveClient } from '../../client.ts';
 import type { TabserveStats } from '../../../protocol/stats.ts';
 import { ServerLink, type ServerLinkOptions } from './server-link.ts';
-import { toServerUrl } from './server-url.ts';
+import { toServerUrl } from './server-http.ts';
 import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../../../protocol/wire.ts';
 
 interface Asked {

@@ -28,8 +28,7 @@ import type { ServerJobs } from './server-jobs.ts';
 import { embed, rerank } from './encoder-requests.ts';
 import { Gate } from './gate.ts';
 import { answerTokenCall, isTokenCall, refusalOf } from './server-calls.ts';
-import { ServerHttp, type ServerAddress } from './server-http.ts';
-import { toServerUrl } from './server-url.ts';
+import { ServerHttp, type ServerAddress, toServerUrl } from './server-http.ts';
 import { TextRequests, type Send } from './text-requests.ts';
 
 export interface ServerLinkOptions extends ServerAddress {

@@ -15,13 +15,13 @@ import {
   type GenerationErrors,
   type GenerationTexts,
   type OptionsForm,
+  GENERATION_FIELDS,
 } from '../../state/generation-fields.ts';
 import { parseGeneration, UNTOUCHED_OPTIONS, withOption } from '../../state/typed-options.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { withPermalink, type Permalink } from '../../state/permalink.ts';
 import { writeShape } from '../../state/typed-shape.ts';
 import type { OpenedFile } from './files/open-file.ts';
-import { MAX_NEW_TOKENS } from './job-options.ts';
 import { textColumnOf, type ReadyTemplate } from './ready-templates.ts';
 import { UNREADABLE, type FileRow } from './files/file-row.ts';
 
@@ -239,3 +239,14 @@ function unreadable({ line, error }: Extract<FileRow, { error: WireError }>): st
 async function* toRequests(rows: AsyncIterable<FileRow>): AsyncGenerator<string> {
   for await (const row of rows) yield 'json' in row ? row.json : unreadable(row);
 }
+
+/** Without those that a row of a job has no place for, and without its shape, which has a field of its own. */
+export const JOB_FIELDS = GENERATION_FIELDS.filter(
+  ({ name }) => !['n', 'logprobs', 'responseFormat'].includes(name),
+);
+
+/** Room for the JSON of an answer. */
+const MAX_NEW_TOKENS = 256;
+
+/** The values in force while the fields are empty, where they aren’t the model’s own. */
+export const JOB_DEFAULTS: GenerationTexts = { maxNewTokens: String(MAX_NEW_TOKENS) };

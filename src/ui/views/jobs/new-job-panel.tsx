@@ -1,5 +1,4 @@
 import { useRef, useState } from 'react';
-
 import { missingColumn, type Job } from '../../../client/index.ts';
 import { AdvancedPanel } from '../../panels/compose/advanced-panel.tsx';
 import { LinkNote } from '../../panels/compose/link-note.tsx';
@@ -16,7 +15,7 @@ import { readPermalink } from '../../state/permalink.ts';
 import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import { FileField } from './file-field.tsx';
 import { useFormView, useJobForm } from './job-form-context.ts';
-import { JOB_DEFAULTS, JOB_FIELDS } from './job-options.ts';
+import { JOB_DEFAULTS, JOB_FIELDS } from './job-form.ts';
 import { READY_TEMPLATES } from './ready-templates.ts';
 
 const TASKS = [

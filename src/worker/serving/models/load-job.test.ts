@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../../batching/testing/fake-clock.ts';
-import { LoadJob, createProgressMeter } from './load-job.ts';
+import { LoadJob, createProgressMeter, LoadFraction } from './load-job.ts';
 import type { ModelLoad } from '../../../protocol/models.ts';
 
 function createJob() {
@@ -167,4 +167,29 @@ describe('a progress meter', () => {
     clock.advance(5001);
     expect(meter.perSecond()).toBe(0);
   });
+});
+
+it('one bar grows over all phases of a download, also when one begins again', () => {
+  const fraction = new LoadFraction();
+  const seen = [
+    fraction.at({ phase: 'resolve', loaded: 2, total: 0 }),
+    fraction.at({ phase: 'download', loaded: 50, total: 100 }),
+    fraction.at({ phase: 'download', loaded: 20, total: 100 }),
+    fraction.at({ phase: 'download', loaded: 100, total: 100 }),
+    fraction.at({ phase: 'prepare', loaded: 0, total: 7 }),
+    fraction.at({ phase: 'compile', loaded: 2, total: 2 }),
+    fraction.at({ phase: 'drain', loaded: 1, total: 1 }),
+  ];
+  expect(seen).toEqual([0, 0.425, 0.425, 0.85, 0.85, 0.99, 1]);
+});
+
+it('a model that is stored has the bar to itself', () => {
+  const fraction = new LoadFraction();
+  expect(fraction.at({ phase: 'prepare', loaded: 5, total: 10 })).toBeCloseTo(0.475);
+});
+
+it('a load that has succeeded is done, whatever phases it had', () => {
+  const fraction = new LoadFraction();
+  fraction.at({ phase: 'prepare', loaded: 5, total: 10 });
+  expect([fraction.end(), fraction.at({ phase: 'compile', loaded: 0, total: 2 })]).toEqual([1, 1]);
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { sortWindow } from './sort-window.ts';
+import { sortWindow } from './row-runner.ts';
 import { runsOf } from '../batching/testing/whole-run.ts';
 
 const NUM_RUNS = runsOf({ whole: 500, part: 150 });

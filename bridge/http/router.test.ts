@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-
-import { nothingAt } from './not-found.ts';
-import { getRoute, workRoute } from './router.ts';
+import { nothingAt, getRoute, workRoute } from './router.ts';
 
 const handle = (): void => undefined;
 const ROUTES = [
