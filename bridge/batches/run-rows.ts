@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { RowRunner } from '../../src/jobs/row-runner.ts';
+import { RowRunner, type RunRequest } from '../../src/jobs/row-runner.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
 import { EMBEDDER } from '../../src/protocol/embedding.ts';
@@ -67,6 +67,8 @@ export async function runRows(run: RowsRun): Promise<void> {
   }
 }
 
+type RunRow = Row & RunRequest;
+
 function numLeft({ rows, results }: RowsRun): number {
   return rows.total - results.counts.completed - results.counts.failed;
 }
@@ -75,7 +77,7 @@ function createRunner(
   run: RowsRun,
   signal: AbortSignal,
   { resolve, reject }: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>,
-): RowRunner<Row, string, HttpError> {
+): RowRunner<RunRow, string, HttpError> {
   const { rows, results, numRowsFor } = run;
   const answer = async (index: number, row: Row): Promise<void> => {
     try {
@@ -86,7 +88,7 @@ function createRunner(
       else reject(error);
     }
   };
-  const runner: RowRunner<Row, string, HttpError> = new RowRunner(
+  const runner: RowRunner<RunRow, string, HttpError> = new RowRunner(
     {
       numRows: rows.total,
       isPending: (index) => !results.has(index),
@@ -110,7 +112,7 @@ function readAgain(rows: CheckedRows, index: number) {
   const { row, length } = rows.read(index);
   const { prompt, messages, input = prompt ?? messages } = row.body;
   const deployment = row.url === '/v1/embeddings' ? EMBEDDER : TEXT_GENERATOR;
-  return { length, deployment, input, request: row };
+  return { length, request: { ...row, deployment, input } };
 }
 
 /** The line of its result. */

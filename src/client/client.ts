@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { GenericSchema } from 'valibot';
-import { InvalidOptionError } from '../batching/base/errors.ts';
+import { ClosedError, InvalidOptionError } from '../batching/base/errors.ts';
 import type { Optional } from '../batching/base/records.ts';
 import { isBoolean, oneOf } from '../batching/base/validate.ts';
 import type { AnyDeployment, DeploymentTypes } from '../protocol/deployment.ts';
@@ -71,7 +71,6 @@ import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, serverOfPage } from './page-settings.ts';
 import { KnobOverride, type PolicyOverride } from './knob-override.ts';
 import { Topics, type TopicListener, type TopicValues } from './topics.ts';
-import { whenReady } from './when-ready.ts';
 
 /** How a tab joins its app. */
 export interface ConnectOptions {
@@ -658,7 +657,14 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    *   WorkerFailedError, RuntimeFileError, WasmForbiddenError, VersionMismatchError, or ClosedError after `close()`.
    */
   ready(): Promise<TabserveStatus> {
-    return whenReady((listener) => this.subscribe('status', listener));
+    return new Promise((resolve, reject) => {
+      const unsubscribe = this.subscribe('status', (status) => {
+        if (status.state === 'loading' || status.state === 'warming-up') return;
+        queueMicrotask(() => unsubscribe());
+        if (status.state === 'ready') resolve(status);
+        else reject(status.error ? fromWireError(status.error) : ClosedError.ofClient());
+      });
+    });
   }
 
   /**

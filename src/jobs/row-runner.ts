@@ -2,19 +2,18 @@ import { systemClock } from '../batching/base/clock.ts';
 import type { JobProgress } from '../protocol/jobs.ts';
 import { RowRate } from './row-rate.ts';
 
+/** What a row asks for. */
+export interface RunRequest {
+  readonly deployment: string;
+  /** The prompt, or the text to embed. */
+  readonly input: unknown;
+}
+
 /** A row as it was read: its request, or its result if it can't run. */
-export type ReadRow<Request, Result> = {
+export type RowRead<Request, Result> = {
   /** Characters that were read to make it. */
   readonly length: number;
-} & (
-  | {
-      readonly deployment: string;
-      /** The prompt, or the text to embed. */
-      readonly input: unknown;
-      readonly request: Request;
-    }
-  | { readonly result: Result }
-);
+} & ({ readonly request: Request } | { readonly result: Result });
 
 /** A row's result, to be stored. */
 export interface RowOutcome<Result> {
@@ -28,7 +27,7 @@ export interface RowStore<Request, Result> {
   /** Whether a row has no result. */
   isPending(index: number): boolean;
   /** What reads the rows of one window, in file order. */
-  reader(): (index: number) => ReadRow<Request, Result>;
+  reader(): (index: number) => RowRead<Request, Result>;
   /** Stores all, or throws. */
   save(results: readonly RowOutcome<Result>[]): void;
 }
@@ -63,12 +62,11 @@ const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 2000;
 
 interface ReadyRow<Request> extends WindowRow {
-  readonly deployment: string;
   readonly request: Request;
 }
 
 /** Runs the rows of a file that have no result, as many at a time as fill the slots. */
-export class RowRunner<Request, Result, Reason> {
+export class RowRunner<Request extends RunRequest, Result, Reason> {
   readonly #store: RowStore<Request, Result>;
   readonly #server: RowServer<Request>;
   readonly #listener: RunnerListener<Reason>;
@@ -114,7 +112,7 @@ export class RowRunner<Request, Result, Reason> {
     this.#isFilling = true;
     this.#mayRead = true;
     for (let row = this.#takeNext(); row && !this.#isStopped; row = this.#takeNext()) {
-      this.#inFlight.set(row.index, row.deployment);
+      this.#inFlight.set(row.index, row.request.deployment);
       this.#server.submit(row.index, row.request);
     }
     this.#isFilling = false;
@@ -183,14 +181,14 @@ export class RowRunner<Request, Result, Reason> {
     }
     if (this.#held.size > 0) this.#window = this.#window.filter((row) => !this.#isHeld(row));
     const [next, ...others] = this.#window;
-    if (!next || this.#inFlight.size >= this.#server.numRowsFor(next.deployment)) return undefined;
+    if (!next || this.#inFlight.size >= this.#server.numRowsFor(next.request.deployment)) return undefined;
     this.#window = others;
     return next;
   }
 
   /** Others of a deployment that waits would only be told the same. */
-  #isHeld({ index, deployment }: ReadyRow<Request>): boolean {
-    const isHeld = this.#held.has(deployment);
+  #isHeld({ index, request }: ReadyRow<Request>): boolean {
+    const isHeld = this.#held.has(request.deployment);
     if (isHeld) this.#hold(index);
     return isHeld;
   }
@@ -226,10 +224,11 @@ export class RowRunner<Request, Result, Reason> {
           this.#add(index, row.result, 0);
           continue;
         }
-        const { deployment, input, request } = row;
+        const { request } = row;
+        const { input } = request;
         const text = typeof input === 'string' ? input : JSON.stringify(input ?? '');
         length += text.length;
-        rows.push({ index, text, deployment, request });
+        rows.push({ index, text, request });
       }
     } catch (error) {
       this.#listener.onFailed(error);

@@ -1,8 +1,7 @@
 import { systemClock } from '../../batching/base/clock.ts';
 import { mayComeLater } from '../row-rules.ts';
-import { rowReader, isGenerated, toResult } from '../read-row.ts';
-import type { RowRequest } from '../read-request.ts';
-import { RowRunner, type ReadRow, type RowServer } from '../row-runner.ts';
+import { rowReader, isGenerated, toResult, type RowRequest } from '../read-row.ts';
+import { RowRunner, type RowRead, type RowServer } from '../row-runner.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';
 import type { JobProgress, JobResult } from '../../protocol/jobs.ts';
 import { LearnedTexts } from '../../protocol/openai/learned-texts.ts';
@@ -141,7 +140,7 @@ export class JobRunner {
   }
 
   /** @throws StorageQuotaError, JobStoreError. */
-  #createReader(): (index: number) => ReadRow<RowRequest, JobResult> {
+  #createReader(): (index: number) => RowRead<RowRequest, JobResult> {
     const { job } = this;
     const { definition } = job;
     this.#beginRows();
@@ -151,8 +150,7 @@ export class JobRunner {
       const json = inputs.textOf(index);
       const length = json.length + shared;
       try {
-        const request = readRow(job.seedOf(index), json);
-        return { length, ...request, request };
+        return { length, request: readRow(job.seedOf(index), json) };
       } catch (error) {
         return { length, result: resultOf(toWireError(error)) };
       }

@@ -11,8 +11,8 @@ import type { WorkerStatus } from '../../protocol/status.ts';
 import { MemoryFolder, OpfsFile } from '../models/store/test-support.ts';
 import { createModelInfo, createWorkerStatus } from '../test-support.ts';
 import type { JobCall } from '../../protocol/call-answers.ts';
-import { openJobs } from './open-jobs.ts';
-import type { RowRequest } from '../../jobs/read-request.ts';
+import { openJobs } from './opfs-job-store.ts';
+import type { RowRequest } from '../../jobs/read-row.ts';
 import { storageFull } from '../models/store/store-errors.ts';
 
 const DEFINITION: JobDefinition = {

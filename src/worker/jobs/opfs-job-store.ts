@@ -16,6 +16,7 @@ import { IndexedLog } from '../../jobs/service/indexed-log.ts';
 import type { Draft, JobStore } from '../../jobs/service/job-store.ts';
 import { StoredJob, type JobLogs } from '../../jobs/service/stored-job.ts';
 import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
+import { JobService, type JobServiceHost } from '../../jobs/service/job-service.ts';
 
 // Below the app's folder: jobs/<id>/ with
 // draft.json   what the job is, while its rows are being stored
@@ -125,4 +126,9 @@ async function asJobStore<Value>(access: () => Promise<Value>): Promise<Value> {
   } catch (error) {
     throw error instanceof ModelStoreError ? jobStoreFailed(error.cause) : error;
   }
+}
+
+/** Opens the jobs of the app on this device. @param root Name of the app's folder. @throws JobStoreError. */
+export function openJobs(root: string, host: JobServiceHost): Promise<JobService> {
+  return JobService.open(new OpfsJobStore(root), host);
 }

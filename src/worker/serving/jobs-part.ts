@@ -59,7 +59,7 @@ export class JobsPart {
 
   async #open(): Promise<JobService> {
     const { app, router, tabs, status, policy, tokenTexts } = this.#options;
-    const { openJobs } = await importPart(() => import('../jobs/open-jobs.ts'));
+    const { openJobs } = await importPart(() => import('../jobs/opfs-job-store.ts'));
     this.#service = await openJobs(namesOf(app).storageFolder, {
       status,
       publish: (jobs, deletedIds) => tabs.toAll({ type: 'jobs', jobs, deletedIds }),

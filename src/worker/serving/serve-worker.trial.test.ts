@@ -4,7 +4,7 @@ import { ServeWorker } from './serve-worker.ts';
 
 const platform = vi.hoisted(() => ({ numOpened: 0 }));
 
-vi.mock('../jobs/open-jobs.ts', () => ({
+vi.mock('../jobs/opfs-job-store.ts', () => ({
   openJobs() {
     platform.numOpened += 1;
     return Promise.reject(new Error('no storage'));
