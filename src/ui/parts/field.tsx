@@ -19,7 +19,7 @@ export function InputField({
     <div className="field">
       <label htmlFor={attributes.id}>{label}</label>
       <div className="field-box">
-        <input {...input} {...attributes} type="text" autoComplete="off" />
+        <input className="grow" {...input} {...attributes} type="text" autoComplete="off" />
         {unit && <span className="field-unit note">{unit}</span>}
       </div>
       {notes}

@@ -48,7 +48,7 @@ interface KnobsProps<Name extends string> {
 export function Knobs<Name extends string>({ knobs, values, onApply, children }: KnobsProps<Name>) {
   const shown = keysOf(knobs).filter((name) => !values || values[name] !== undefined);
   return (
-    <div className="knobs">
+    <div className="knobs stack loose">
       {shown.map((name) => (
         <KnobField
           key={name}

@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, type ReactNode, type SyntheticEvent } f
 import { Button } from './button.tsx';
 
 interface ModalProps {
-  readonly className: string;
+  readonly className?: string;
   readonly title: ReactNode;
   /** Small buttons beside the title. */
   readonly head?: ReactNode;

@@ -28,7 +28,7 @@ export function Popover(props: PopoverProps) {
   const { hostRef, buttonRef } = useClosing(isOpen, setIsOpen);
 
   return (
-    <div className={`popover-host ${className}`} ref={hostRef}>
+    <div className={`ground ${className}`} ref={hostRef}>
       <Button
         ref={buttonRef}
         id={buttonId}

@@ -86,24 +86,27 @@ function CopyReport({ report }: { readonly report: CheckReport }) {
   );
 }
 
-const OUTCOMES: Readonly<Record<CheckOutcome, string>> = {
-  waiting: 'Waiting',
-  running: 'Running',
-  right: 'Right',
-  wrong: 'Wrong',
-  'not-run': 'Not run',
+const OUTCOMES: Readonly<Record<CheckOutcome, readonly [text: string, className: string]>> = {
+  waiting: ['Waiting', 'muted'],
+  running: ['Running', 'muted'],
+  right: ['Right', 'good'],
+  wrong: ['Wrong', 'bad'],
+  'not-run': ['Not run', 'warn'],
 };
 
 function Lines({ lines }: { readonly lines: readonly CheckLine[] }) {
   return (
-    <ul className="check-lines">
-      {lines.map(({ name, title, outcome, detail }) => (
-        <li key={name} data-outcome={outcome}>
-          <strong className="check-outcome">{OUTCOMES[outcome]}</strong>
-          <span>{title}</span>
-          {detail && <span className="note">{detail}</span>}
-        </li>
-      ))}
+    <ul className="check-lines stack loose">
+      {lines.map(({ name, title, outcome, detail }) => {
+        const [text, className] = OUTCOMES[outcome];
+        return (
+          <li key={name} data-outcome={outcome}>
+            <strong className={className}>{text}</strong>
+            <span>{title}</span>
+            {detail && <span className="note">{detail}</span>}
+          </li>
+        );
+      })}
     </ul>
   );
 }

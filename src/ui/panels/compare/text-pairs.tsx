@@ -13,7 +13,7 @@ interface TextPairsProps {
 /** The texts of each prompt beside one another; those that are the same, once. */
 export function TextPairs({ prompts, trials, isMarked }: TextPairsProps) {
   return (
-    <ol className="text-pairs" aria-label="Texts of both">
+    <ol className="text-pairs stack loose" aria-label="Texts of both">
       {prompts.map(({ prompt }, place) => {
         const outcomes = trials.flatMap(({ outcomes: all }) => all[place] ?? []);
         const parted = isMarked ? partedTexts(outcomes) : undefined;

@@ -143,7 +143,7 @@ function ChoiceSwitch() {
   const numChoices = useComposerView(({ followed }) => followed?.numChoices ?? 1);
   if (numChoices === 1) return null;
   return (
-    <fieldset className="choices">
+    <fieldset className="choices cluster tight">
       <legend>Continuation</legend>
       {Array.from({ length: numChoices }, (_, index) => (
         <Button

@@ -42,7 +42,7 @@ export function DocumentActions() {
   ] as const;
 
   return (
-    <div className="actions document-actions">
+    <div className="document-actions">
       {actions.map(([title, act]) => (
         <Button key={title} variant="quiet" onClick={act}>
           {title}

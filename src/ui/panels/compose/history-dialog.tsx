@@ -102,7 +102,7 @@ function Entry({ entry, onUse, onRemove }: EntryProps) {
         <time dateTime={entry.finishedAt}>{when}</time>, {entry.model}, {formatCount(entry.numOutputTokens)}{' '}
         {entry.numOutputTokens === 1 ? 'token' : 'tokens'}
       </p>
-      <p className="history-text">
+      <p className="history-text given-text">
         {entry.prompt}
         <mark>{entry.generatedTexts[0]}</mark>
       </p>

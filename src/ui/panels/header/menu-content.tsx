@@ -54,7 +54,7 @@ export function MenuContent() {
       <ThemeChoice />
       <ThisMachine />
       <h2>Keyboard</h2>
-      <dl className="keys">
+      <dl className="keys stack tight">
         {KEYS.map(([key, act]) => (
           <div key={key}>
             <dt>

@@ -89,7 +89,7 @@ function AdapterKind({
   readonly isSoftware: boolean | undefined;
 }) {
   if (!isSoftware) return kind;
-  return <strong className="software-adapter">Software adapter: WebGPU computed on the CPU, slow</strong>;
+  return <strong className="warn strong">Software adapter: WebGPU computed on the CPU, slow</strong>;
 }
 
 /** The runtime takes half of the cores, as hyper-threads share one. */

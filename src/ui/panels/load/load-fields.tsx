@@ -39,7 +39,7 @@ export function LoadFields({ session }: SessionProps) {
         );
         if (names.length === 0 && choice?.field !== 'arrivals') return null;
         return (
-          <fieldset key={title} className="load-group">
+          <fieldset key={title} className="load-group stack tight">
             <legend>{title}</legend>
             {choice && (
               <Select

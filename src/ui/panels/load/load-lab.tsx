@@ -87,7 +87,7 @@ function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClos
   const mode = useStore(session.store, (view) => view.form.mode);
   const modes = MODES.filter(([each]) => each !== 'compare' || session.target.override);
   return (
-    <header className="lab-head">
+    <header className="lab-head cluster">
       <h2>Load lab</h2>
       <Segments
         legend="What to do"

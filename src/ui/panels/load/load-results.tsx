@@ -19,14 +19,14 @@ export function LoadResultsView({ results }: LoadResultsProps) {
 
   if (mode !== 'sweep') {
     return (
-      <div className="load-results">
+      <div className="load-results stack loose">
         <Timelines results={results} />
         {table && <Disclosure title="Table">{table}</Disclosure>}
       </div>
     );
   }
   return (
-    <div className="load-results">
+    <div className="load-results stack loose">
       {trials.length > 1 && <LatencyCurve trials={trials} latencyLimitMs={latencyLimitMs} />}
       {table}
     </div>

@@ -54,8 +54,10 @@ function ResultRow({ trial: { label, summary }, results }: ResultRowProps) {
   const share = best > 0 ? summary.tokensPerSecond / best : 0;
   return (
     <tr data-run={label}>
-      <th scope="row">{label}</th>
-      <td className="load-bar-cell" style={{ backgroundSize: `${share * 100}% 100%` }}>
+      <th scope="row" className="strong">
+        {label}
+      </th>
+      <td className="load-bar-cell strong" style={{ backgroundSize: `${share * 100}% 100%` }}>
         {formatNumber(summary.tokensPerSecond)}
       </td>
       {mode === 'compare' && <td>{formatRatio(summary.tokensPerSecond, first?.summary.tokensPerSecond)}</td>}

@@ -15,7 +15,7 @@ interface LoadStateProps {
 export function LoadState({ refusal, onRetry }: LoadStateProps) {
   const { load, loadFailure: failure, model } = useServeView(({ status }) => status);
   return (
-    <div className="load-state">
+    <div className="load-state stack loose">
       {load && <LoadProgress load={load} />}
       {failure && (
         <div role="alert">

@@ -179,7 +179,7 @@ function FilePicker({ label, isFolder = false, onPick }: FilePickerProps) {
     if (files.length > 0) onPick(files);
   };
   return (
-    <div className="file-picker">
+    <div className="stack tight">
       <label htmlFor={id} className="muted">
         {label}
       </label>

@@ -25,7 +25,12 @@ export function PickedFiles({ files, choice, onLoad, onCancel }: PickedFilesProp
     if (canLoad) loadRef.current?.focus();
   }, [canLoad]);
   return (
-    <section className="load-state" aria-label="Picked files" aria-live="polite" aria-busy={!read}>
+    <section
+      className="load-state stack loose"
+      aria-label="Picked files"
+      aria-live="polite"
+      aria-busy={!read}
+    >
       <p>
         <strong>{name}</strong> {formatBytes(files.reduce((total, { size }) => total + size, 0))}
         {!read && ', reading what it is…'}

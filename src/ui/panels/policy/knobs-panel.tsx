@@ -3,7 +3,6 @@ import { Disclosure } from '../../parts/disclosure.tsx';
 import { Knobs, type KnobTexts } from '../../parts/knob-field.tsx';
 import { configureDeployment } from '../../state/connect-store.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
-import './knobs-panel.css';
 
 const KNOBS: KnobTexts<keyof BatchKnobs> = {
   maxBatchSize: {
@@ -44,15 +43,17 @@ export function KnobsPanel({ name }: { readonly name: string }) {
   const knobs = useServeView(({ status }) => status.deployments.find((info) => info.name === name)?.knobs);
   return (
     <Disclosure title="Batching" startsOpen>
-      <p className="field-hint batching-hint">
-        Works like Ray Serve’s <code>@serve.batch</code>: requests gather while they wait, and none joins a
-        batch that is running.
-      </p>
-      <Knobs
-        knobs={name === EMBEDDER ? ENCODER_KNOBS : KNOBS}
-        values={knobs}
-        onApply={(knob, value) => configureDeployment(serve, store, name, { [knob]: value })}
-      />
+      <div className="stack loose">
+        <p className="note">
+          Works like Ray Serve’s <code>@serve.batch</code>: requests gather while they wait, and none joins a
+          batch that is running.
+        </p>
+        <Knobs
+          knobs={name === EMBEDDER ? ENCODER_KNOBS : KNOBS}
+          values={knobs}
+          onApply={(knob, value) => configureDeployment(serve, store, name, { [knob]: value })}
+        />
+      </div>
     </Disclosure>
   );
 }

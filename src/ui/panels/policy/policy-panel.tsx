@@ -17,7 +17,7 @@ const CHOICES = POLICY_NAMES.map((name): readonly [PolicyName, PolicyName] => [n
 export function PolicyPanel({ name = 'policy' }: { readonly name?: string }) {
   const titleId = useId();
   return (
-    <section className="policy" aria-labelledby={titleId}>
+    <section className="policy stack tight" aria-labelledby={titleId}>
       <h2 id={titleId}>Batching</h2>
       {useIsServer() ? (
         <p className="policy-explanation note">The server batches by its own settings.</p>

@@ -15,7 +15,7 @@ export function RecordedRun({ recording }: { readonly recording: Recording }) {
   );
   return (
     <>
-      <div className="run-line">
+      <div className="run-line cluster">
         <p className="run-text">{text}</p>
       </div>
       <div className="cells-place">
@@ -49,7 +49,7 @@ function RecordedCell({
   return (
     <div className="cell" ref={cellRef}>
       <div className="cell-head">
-        <p className="cell-line">
+        <p className="cell-line one-line">
           <span className="cell-dot" /> <span className="muted">#{request?.ordinal}</span>{' '}
           <span className="cell-state" />
         </p>
@@ -62,7 +62,7 @@ function RecordedCell({
           </p>
         </div>
       </div>
-      <p className="cell-figures note">
+      <p className="cell-figures one-line note">
         <span />
         <span className="cell-more" />
       </p>

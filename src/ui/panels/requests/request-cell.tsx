@@ -43,7 +43,7 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
           <p className="note">{sender === 'HTTP' ? 'Sent to an HTTP client.' : `Shown in ${owner}.`}</p>
         )}
       </RequestText>
-      <p className="cell-figures note">
+      <p className="cell-figures one-line note">
         <span />
         <span className="cell-more" />
       </p>
@@ -102,7 +102,7 @@ function CellHead({ request, owner }: CellHeadProps) {
   };
   return (
     <div className="cell-head">
-      <p className="cell-line">
+      <p className="cell-line one-line">
         <span className="cell-dot" /> <span className="muted">{owner}</span> <span className="cell-state" />
       </p>
       <div className="cell-acts">

@@ -24,7 +24,7 @@ export function RunLine({ numCells, ...actions }: RunLineProps) {
   const hasRun = useServeView(({ runs }) => runs.prompts !== undefined);
   const isOver = useServeView(({ runs }) => runs.prompts?.endedAtMs !== undefined);
   return (
-    <div className="run-line">
+    <div className="run-line cluster">
       <p className="run-text">
         {numCells > 0 ? text : 'Nine texts will stream here side by side. Press Run, or send a prompt.'}
       </p>

@@ -20,7 +20,7 @@ const OpenTabs = lazy(async () => ({ default: (await import('../tabs/open-tabs.t
 export function RunPanel({ recorded }: { readonly recorded: ReactNode }) {
   const hasTabs = useServeView(({ status, runs }) => status.numTabs > 1 || runs.prompts?.senders?.size);
   return (
-    <section className="run" aria-labelledby="requests-title" ref={followLater}>
+    <section className="run stack" aria-labelledby="requests-title" ref={followLater}>
       <h2 className="visually-hidden" id="requests-title">
         Requests
       </h2>

@@ -76,7 +76,7 @@ function LoggedRow({ request }: { readonly request: LoggedRequest }) {
         <td>{numOutputTokens === undefined ? NO_VALUE : formatCount(numOutputTokens)}</td>
         <td>{formatMs(queueWaitMs)}</td>
         <td>{formatMs(durationMs)}</td>
-        <td className={isFailed ? 'logged-failure' : undefined}>{describeOutcome(request)}</td>
+        <td className={isFailed ? 'bad' : undefined}>{describeOutcome(request)}</td>
       </tr>
       {error && isFailed && (
         <tr className="note">

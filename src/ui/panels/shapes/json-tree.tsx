@@ -20,7 +20,7 @@ interface JsonNodeProps {
 }
 
 function JsonNode({ name, value, depth }: JsonNodeProps) {
-  const label = name !== undefined && <span className="json-name">{name}: </span>;
+  const label = name !== undefined && <span className="muted">{name}: </span>;
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH)
     return (
       <li>

@@ -33,7 +33,7 @@ export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
   }, [isReplay]);
 
   return (
-    <div className="slots-head">
+    <div className="slots-head cluster">
       <h2 id={titleId}>
         <Term name="slot">K/V slots</Term>
       </h2>

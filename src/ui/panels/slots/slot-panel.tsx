@@ -45,7 +45,7 @@ export function SlotPanel({ isRecording = false }: { readonly isRecording?: bool
   return (
     <section className="slots panel" aria-labelledby={titleId}>
       <SlotHead titleId={titleId} senders={isRecording ? RECORDING : senders} isRecording={isRecording} />
-      <div className="slots-body">
+      <div className="slots-body ground">
         <section
           className="slots-field"
           ref={fieldRef}

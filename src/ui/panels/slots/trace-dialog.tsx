@@ -34,7 +34,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       head={<TraceActions requestId={requestId} bars={bars} steps={steps} />}
       onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
-      <p className="trace-prompt">{bars[0]?.owner?.prompt}</p>
+      <p className="trace-prompt one-line">{bars[0]?.owner?.prompt}</p>
       <ul className="trace-spans note">
         {bars.map((bar) => (
           <li key={bar.key}>{describeBar(bar, tabs)}</li>
@@ -129,7 +129,7 @@ const TraceRow = memo(
       <tr data-kind={kind}>
         <th scope="row">{stepIndex}</th>
         <td>+{formatMs(Math.max(0, endedAtMs - startedAtMs))}</td>
-        <td>{kind}</td>
+        <td className={kind === 'prefill' ? 'strong' : undefined}>{kind}</td>
         <td>{batchSize}</td>
         <td>{ownSlots.join(', ')}</td>
         <td>{queueLength}</td>

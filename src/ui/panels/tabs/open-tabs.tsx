@@ -11,8 +11,8 @@ export function OpenTabs() {
   const own = useServeView(({ status }) => status.tabs.find(({ isThis }) => isThis)?.number);
   const texts = useServeView(useShallow((view) => numbers.map((number) => describeTab(number, view))));
   return (
-    <div className="run-line row note">
-      <ul className="run-text slots-head" aria-label="Tabs">
+    <div className="run-line cluster note">
+      <ul className="run-text slots-head cluster" aria-label="Tabs">
         {numbers.map((number, index) => (
           <li key={number}>
             <span

@@ -29,7 +29,7 @@ export function Tour() {
   if (hint === undefined) return null;
   const isLast = index === hints.length - 1;
   return (
-    <aside className="tour" aria-label="Hints">
+    <aside className="tour stack" aria-label="Hints">
       <p>{hint}</p>
       <div className="tour-actions row">
         <span className="note">

@@ -31,7 +31,7 @@ export function ComparisonFrame(props: ComparisonFrameProps) {
   return (
     <section className="compare" aria-labelledby={titleId}>
       <div className="compare-head row">
-        <h3 id={titleId} ref={titleRef} tabIndex={-1}>
+        <h3 className="grow" id={titleId} ref={titleRef} tabIndex={-1}>
           {title}
         </h3>
         {onStop && (

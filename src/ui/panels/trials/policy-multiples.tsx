@@ -68,7 +68,7 @@ function TrialFigures({ figures }: { readonly figures: readonly TrialFigure[] })
       {figures.map(({ name, value, ratio, share, color = '--ink-2' }) => (
         <div key={name} className={share === undefined ? undefined : 'multiple-measure'}>
           <dt className="muted">{name}</dt>
-          <dd>{value}</dd>
+          <dd className="strong">{value}</dd>
           {ratio !== undefined && <dd className="muted">{ratio}</dd>}
           {share !== undefined && (
             <dd

@@ -27,11 +27,11 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
     <figure className="chart" data-chart={head.testId} aria-labelledby={titleId}>
       <figcaption className="row">
         <h3 id={titleId}>{head.title}</h3>
-        <span className="chart-subtitle note">{head.subtitle}</span>
+        <span className="chart-subtitle one-line note">{head.subtitle}</span>
         <Readout head={head} ref={readoutRef} />
         <ExportMenu head={head} isEmpty={isEmpty} hostRef={hostRef} />
       </figcaption>
-      <div className="chart-body">
+      <div className="chart-body ground">
         <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
         <p className="visually-hidden" ref={descriptionRef} />
         {isEmpty && <p className="chart-empty empty-note">{emptyText}</p>}

@@ -28,7 +28,7 @@ export function MainCharts({ emptyText, hasSlots = true, isRecording = false }: 
     ? [TOKENS_HEAD, SERVER_LATENCY_HEAD]
     : [BATCH_SIZE_HEAD, hasSlots ? LATENCY_HEAD : TIMED_LATENCY_HEAD];
   return (
-    <section className="main-charts" aria-labelledby={titleId}>
+    <section className="main-charts stack tight" aria-labelledby={titleId}>
       <h2 className="visually-hidden" id={titleId}>
         {title}
         {isRecording && ' of a recording'}

@@ -4,7 +4,7 @@ import type { LineStyle } from './chart-head.ts';
 export function Mark({ line }: { readonly line: Pick<LineStyle, 'color' | 'dash' | 'mark'> }) {
   const color = `var(${line.color})`;
   return (
-    <svg className="mark" width="12" height="8" aria-hidden="true">
+    <svg width="12" height="8" aria-hidden="true">
       {line.mark === 'bar' && <rect x="1" width="10" height="8" rx="1" fill={color} />}
       {line.mark === 'point' && <circle cx="6" cy="4" r="3.5" fill={color} />}
       {line.mark === undefined && (

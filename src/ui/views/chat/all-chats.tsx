@@ -27,7 +27,7 @@ export function AllChats() {
     .filter((chat) => isMatch(chat, query.trim().toLowerCase()))
     .toSorted((a, b) => b.changedAtMs - a.changedAtMs);
   return (
-    <section className="all-chats" aria-labelledby={titleId}>
+    <section className="all-chats stack tight" aria-labelledby={titleId}>
       <h2 id={titleId}>All chats</h2>
       {listed.length === 0 && <p className="note">Chats appear here, in every tab.</p>}
       {listed.length > 1 && (
@@ -81,7 +81,7 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
         aria-pressed={isColumn}
         onClick={() => (isColumn ? room.list.close(chat.id) : room.list.open(chat.id))}
       >
-        <span className="listed-title">{title}</span>
+        <span className="one-line">{title}</span>
         <span className="note">
           {[
             formatTime(chat.changedAtMs),
@@ -117,10 +117,11 @@ function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: 
     onDone();
   };
   return (
-    <div className="listed-acts">
+    <div className="listed-acts stack tight">
       <Form onSubmit={rename}>
         <div className="row">
           <input
+            className="grow"
             type="text"
             autoComplete="off"
             aria-label={`Title of “${title}”`}

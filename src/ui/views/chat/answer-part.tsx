@@ -57,20 +57,20 @@ export function AnswerPart(props: AnswerPartProps) {
     <div className="answer" ref={answerRef} aria-busy={!answer.end}>
       <details className="thought note">
         <summary>Thoughts</summary>
-        <p className="thought-text" />
+        <p className="thought-text given-text" />
       </details>
       {answer.shape ? (
         <Suspense>
           <GrowingShape answer={answer} shape={answer.shape} />
         </Suspense>
       ) : (
-        <div className="answer-text" data-testid="answer-text" />
+        <div className="answer-text stack" data-testid="answer-text" />
       )}
       {answer.end?.error && <ErrorLine error={answer.end.error} />}
-      <div className="answer-foot">
+      <div className="answer-foot cluster tight">
         <p className="answer-figures note" />
         {answer.end && (
-          <div className="answer-acts">
+          <div className="row tight">
             <AnswerActs {...props} answer={answer} />
             <IconButton
               label={`Copy the answer to “${shorten(exchange.question)}”`}

@@ -24,7 +24,7 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
   const summary = [...describeOwn(chat), prompt || 'No system prompt'].join(' · ');
   return (
     <div className="chat-head">
-      <h3 className="chat-title" title={titleOf(chat)}>
+      <h3 className="one-line" title={titleOf(chat)}>
         {titleOf(chat)}
       </h3>
       <ContextMeter chat={chat} name={name} />
@@ -35,14 +35,14 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
         onClick={() => room.list.close(id)}
       />
       <Button
-        className="button-quiet chat-system"
+        className="button-quiet chat-system stack"
         aria-label={`Settings of ${name}: ${summary}`}
         aria-expanded={isOpen}
         aria-controls={formId}
         title="Temperature, seed and system prompt"
         onClick={() => setIsOpen(!isOpen)}
       >
-        <span>{summary}</span>
+        <span className="one-line">{summary}</span>
       </Button>
       <div id={formId} className="chat-settings" hidden={!isOpen}>
         {isOpen && <ChatSettingsForm chat={chat} name={name} onDone={() => setIsOpen(false)} />}

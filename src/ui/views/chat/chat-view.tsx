@@ -35,7 +35,7 @@ export function ChatView({ name }: { readonly name: string }) {
       <TabPanel id={name} className="workspace generator-view chat-view">
         <div className="rail">
           <Part name="Ask all chats" content={<AskPanel />} />
-          <div className="rail-more">
+          <div className="rail-more stack loose">
             <SystemPromptField />
             <LoopField />
             <Part

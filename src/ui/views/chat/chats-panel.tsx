@@ -34,7 +34,7 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
 
   return (
     <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
-      <div className="row chats-head">
+      <div className="chats-head cluster">
         <h2 id={titleId}>Chats</h2>
         <UndoNote text={undo?.text} onUndo={() => room.list.undo()} />
         {!isWithoutChats && (

@@ -66,7 +66,7 @@ export function MessageBox(props: MessageBoxProps) {
           onChange={({ target: { value } }) => onChange(value)}
           onKeyDown={actOnKey}
         />
-        <div className="message-acts">
+        <div className="cluster tight">
           {(!onStop || text.trim() !== '' || isPrimary) && (
             <Button
               className={`message-button ${isPrimary ? 'button-primary' : ''}`}

@@ -36,13 +36,13 @@ function BatchRow({ batch }: { readonly batch: BatchView }) {
       <th scope="row" className="muted">
         {batchIndex}
       </th>
-      <td>{describeSize(batch)}</td>
+      <td className="strong">{describeSize(batch)}</td>
       <td>
         <ReasonName reason={reason} />
       </td>
       <td>{formatMs(waitMs)}</td>
       <td>{formatMs(executionMs)}</td>
-      <td>{outcome}</td>
+      <td className={outcome === 'error' ? 'bad strong' : undefined}>{outcome}</td>
       <td>{formatCount(cancelled)}</td>
     </tr>
   );

@@ -61,7 +61,7 @@ export function ReasonLegend() {
     <dl className="reason-legend">
       {ORDER.map((reason) => (
         <div key={reason}>
-          <dt>
+          <dt className="strong">
             <ReasonName reason={reason} />
           </dt>
           <dd className="muted">{REASONS[reason].explanation}</dd>

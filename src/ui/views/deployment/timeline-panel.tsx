@@ -32,7 +32,7 @@ export function TimelinePanel({ deployment, onTry }: TimelinePanelProps) {
   const readBatch = batches.find(({ batchIndex }) => batchIndex === activeIndex) ?? batches.at(-1);
   return (
     <Panel title="Why each batch was cut">
-      <div className="timeline-body" data-testid="batch-timeline" ref={followWidth}>
+      <div className="timeline-body ground" data-testid="batch-timeline" ref={followWidth}>
         <Timeline layout={layout} width={width} newest={batches.at(-1)} onActivate={setActiveIndex} />
         {batches.length === 0 && (
           <div className="empty-note">

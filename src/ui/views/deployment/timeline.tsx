@@ -147,12 +147,7 @@ function RowLabel({ batch, y }: { readonly batch: BatchView; readonly y: number 
       <text x="52" className="row-size">
         {batchSize}
       </text>
-      <path
-        className="row-mark"
-        d={REASONS[reason].path}
-        fillRule="evenodd"
-        transform="translate(64 0) scale(.8)"
-      />
+      <path d={REASONS[reason].path} fillRule="evenodd" transform="translate(64 0) scale(.8)" />
       <text x="73">{reason}</text>
     </g>
   );

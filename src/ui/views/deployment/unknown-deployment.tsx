@@ -5,9 +5,10 @@ export function UnknownDeployment({ name }: { readonly name: string }) {
   const hasAnswered = useServeView(
     ({ status }) => status.deployments.length > 0 || status.state !== 'loading',
   );
-  if (!hasAnswered) return <p className="unknown-deployment">Looking for the deployment “{name}”…</p>;
+  if (!hasAnswered)
+    return <p className="unknown-deployment stack tight">Looking for the deployment “{name}”…</p>;
   return (
-    <div className="unknown-deployment" role="alert">
+    <div className="unknown-deployment stack tight" role="alert">
       <p className="error-line">
         The address asks for the deployment “{name}”, which doesn’t exist. <code>UNKNOWN_DEPLOYMENT</code>
       </p>

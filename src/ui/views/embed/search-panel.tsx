@@ -61,12 +61,12 @@ export function SearchPanel({
 function HitRow({ hit: { score, rerankScore }, line }: { readonly hit: Hit; readonly line: string }) {
   return (
     <li className="embed-hit">
-      <span>{line}</span>
-      <span className="hit-score" title="Cosine of the two vectors, from -1 to 1">
+      <span className="grow">{line}</span>
+      <span className="strong" title="Cosine of the two vectors, from -1 to 1">
         {score.toFixed(3)}
       </span>
       {rerankScore !== undefined && (
-        <span className="hit-score muted" title="The reranker's score, from 0 to 1">
+        <span className="strong muted" title="The reranker's score, from 0 to 1">
           rank {rerankScore.toFixed(3)}
         </span>
       )}

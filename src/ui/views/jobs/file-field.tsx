@@ -52,7 +52,7 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
         )}
       </p>
       <div role="alert">{error && <ErrorLine error={error} />}</div>
-      <div className="actions">
+      <div className="cluster">
         <Button variant="small" onClick={() => inputRef.current?.click()}>
           Choose a file…
         </Button>

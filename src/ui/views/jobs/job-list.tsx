@@ -30,7 +30,7 @@ export function JobList({ jobs, shownId, onShow }: JobListProps) {
           return (
             <li key={id} className="job-item">
               <Button
-                variant="small"
+                className="button-small one-line"
                 aria-pressed={id === shownId}
                 onClick={() => onShow(id === shownId ? undefined : id)}
               >

@@ -67,6 +67,7 @@ export function JobPanel({ view }: { readonly view: JobView }) {
         <label className="row note">
           Search
           <input
+            className="grow"
             type="text"
             placeholder="in the rows and their answers"
             value={search}
@@ -92,7 +93,7 @@ function JobActions({
   const { job, info } = view;
   const { state, counts } = info;
   return (
-    <div className="job-actions">
+    <div className="cluster tight">
       {onPause && (
         <Button variant="small" onClick={onPause}>
           Pause

@@ -123,7 +123,7 @@ function TemplateField() {
         onChange={({ target }) => form.change({ template: target.value })}
       />
       {columns && (
-        <fieldset className="columns">
+        <fieldset className="columns cluster tight">
           <legend className="visually-hidden">Insert a column</legend>
           {columns.map((column) => (
             <Button key={column} variant="quiet" onClick={() => insert(column)}>

@@ -105,12 +105,12 @@ export function PreviewPanel() {
       <ol className="stack">
         {file.isBatch
           ? file.head.slice(0, NUM_ROWS).map((line, index) => (
-              <li key={index} className="preview-row">
+              <li key={index} className="preview-row given-text">
                 <p>{cut(line)}</p>
               </li>
             ))
           : records.map((record, index) => (
-              <li key={index} className="preview-row">
+              <li key={index} className="preview-row given-text">
                 <p>
                   {cut(promptOf(template, record))}
                   <PreviewAnswer answer={answers[index]} />

@@ -53,7 +53,7 @@ export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
         </Button>
       </div>
       <div role="alert">{refusal && <ErrorLine error={refusal} />}</div>
-      <dl className="row-cells">
+      <dl className="row-cells stack">
         {Array.from(readCells(json) ?? [], ([name, cell]) => (
           <Cell key={name} name={name} text={textOfCell(cell)} />
         ))}
@@ -74,7 +74,7 @@ function Cell({ name, text }: { readonly name: string; readonly text: string }) 
   return (
     <div>
       <dt className="note">{name}</dt>
-      <dd>{text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text}</dd>
+      <dd className="given-text">{text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text}</dd>
     </div>
   );
 }

@@ -32,7 +32,7 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
     server,
   });
   return (
-    <Modal className="code-dialog" title="Use it from code" onClose={onClose}>
+    <Modal title="Use it from code" onClose={onClose}>
       <Segments
         legend="Language"
         name="code-language"

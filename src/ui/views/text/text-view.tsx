@@ -30,7 +30,7 @@ const Tour = lazy(async () => {
 
 /** As high as a hint, so that nothing moves when the first one comes. */
 const TOUR_PLACE = (
-  <div className="tour tour-place">
+  <div className="tour tour-place stack">
     <p />
     <div className="tour-actions button-quiet" />
   </div>
@@ -50,7 +50,7 @@ export function TextView() {
       <div className="rail">
         <Part name="Prompt" content={<ComposePanel />} />
         <Part name="Batching policy" content={<PolicyPanel />} />
-        <div className="rail-more">
+        <div className="rail-more stack loose">
           <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
           <div className="row">
             {!isServer && lab.button}
