@@ -1,5 +1,4 @@
 import { Button } from './button.tsx';
-import './undo-note.css';
 
 interface UndoNoteProps {
   /** The last action; undefined where nothing can be undone. */
@@ -10,7 +9,7 @@ interface UndoNoteProps {
 /** The last action, with Undo. */
 export function UndoNote({ text, onUndo }: UndoNoteProps) {
   return (
-    <div className="undo-note row note">
+    <div className="row tight grow note">
       <output>{text}</output>
       {text !== undefined && (
         <Button variant="quiet" onClick={onUndo}>

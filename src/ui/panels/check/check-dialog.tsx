@@ -38,7 +38,7 @@ export function CheckDialog({ onClose }: { readonly onClose: () => void }) {
         )}
         {report?.isOver && <CopyReport report={report} />}
       </div>
-      <output className="check-now">{report && nowOf(report)}</output>
+      <output className="check-now strong">{report && nowOf(report)}</output>
       {report && <Lines lines={report.lines} />}
       {report && report.backends.length > 0 && <Figures backends={report.backends} />}
     </Modal>
@@ -118,7 +118,7 @@ const COLUMNS = ['Tokens a second', ...SIZES.map((size) => `${size} at once`), '
 function Figures({ backends }: { readonly backends: readonly CheckedBackend[] }) {
   return (
     <>
-      <ScrollBox label="Figures" className="check-figures">
+      <ScrollBox label="Figures" className="spaced-below">
         <table className="scroll-table">
           <TableHead titles={COLUMNS} />
           <tbody>

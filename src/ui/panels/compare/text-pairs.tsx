@@ -13,7 +13,7 @@ interface TextPairsProps {
 /** The texts of each prompt beside one another; those that are the same, once. */
 export function TextPairs({ prompts, trials, isMarked }: TextPairsProps) {
   return (
-    <ol className="text-pairs stack loose" aria-label="Texts of both">
+    <ol className="apart wrap stack loose" aria-label="Texts of both">
       {prompts.map(({ prompt }, place) => {
         const outcomes = trials.flatMap(({ outcomes: all }) => all[place] ?? []);
         const parted = isMarked ? partedTexts(outcomes) : undefined;
@@ -27,7 +27,7 @@ export function TextPairs({ prompts, trials, isMarked }: TextPairsProps) {
             {parted?.isSame ? (
               <p className="pair-text">{parted.shared}</p>
             ) : (
-              <div className="multiples">
+              <div className="multiples stack">
                 {trials.map(({ label, outcomes: all }, side) => (
                   <div key={label}>
                     <p className="note">{label}</p>

@@ -108,7 +108,7 @@ function ModelsForm({ lists, numPrompts, isRunning, onRun }: ModelsFormProps) {
   return (
     <Form onSubmit={() => canRun && onRun(sides)}>
       <div className="stack">
-        <div className="multiples">
+        <div className="multiples stack">
           <ModelFields
             title="Left"
             choices={choices}
@@ -188,7 +188,7 @@ function ModelFields({ title, choices, side, plans, isDisabled, onChange }: Mode
   const plan = all.find(({ dtype }) => dtype === side.dtype);
   const refused = all.filter(({ dtype, obstacle }) => obstacle !== '' && dtype !== side.dtype);
   return (
-    <fieldset className="model-side" disabled={isDisabled}>
+    <fieldset className="model-side stack top" disabled={isDisabled}>
       <legend>{title}</legend>
       <Select
         className="stacked"

@@ -33,9 +33,11 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
   );
   const isReset = useStore(form.store, ({ texts }) => isUntouched(texts));
   return (
-    <div className="advanced">
+    <div className="advanced stack roomy">
       <section aria-labelledby={optionsId}>
-        <h3 id={optionsId}>Generation options</h3>
+        <h3 className="spaced-below" id={optionsId}>
+          Generation options
+        </h3>
         <OptionFields
           form={form}
           defaults={defaults}
@@ -56,7 +58,9 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
       </section>
       {!isServer && (
         <section aria-labelledby={knobsId}>
-          <h3 id={knobsId}>Batching knobs</h3>
+          <h3 className="spaced-below" id={knobsId}>
+            Batching knobs
+          </h3>
           <PolicyKnobs />
         </section>
       )}

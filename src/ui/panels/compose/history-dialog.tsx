@@ -47,9 +47,9 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
       )}
       {found?.length === 0 && words !== '' && <p className="muted">No text has these words.</p>}
       {entries?.length === 0 && (
-        <p className="history-empty muted">No texts yet. Send a prompt, and its text appears here.</p>
+        <p className="history-empty center muted">No texts yet. Send a prompt, and its text appears here.</p>
       )}
-      <ul className="history-list stack" aria-label="History">
+      <ul className="history-list apart stack" aria-label="History">
         {found?.map((entry) => (
           <Entry
             key={entry.key}

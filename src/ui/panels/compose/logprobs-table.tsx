@@ -14,7 +14,7 @@ const NO_TEXTS: TokenTexts = new Map();
 export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenLogprobs[] }) {
   const texts = useTokenTexts(logprobs);
   return (
-    <ScrollBox className="logprobs" label="Logprobs">
+    <ScrollBox className="logprobs spaced" label="Logprobs">
       <table className="scroll-table">
         <TableHead titles={['Token', 'Probability', 'Other candidates']} />
         <tbody>
@@ -28,7 +28,7 @@ export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenL
                 {top
                   .filter((one) => one.tokenId !== tokenId)
                   .map((one) => (
-                    <span key={one.tokenId} className="logprobs-other">
+                    <span key={one.tokenId} className="logprobs-other nowrap">
                       <TokenText tokenId={one.tokenId} texts={texts} /> {formatProbability(one.logprob)}
                     </span>
                   ))}

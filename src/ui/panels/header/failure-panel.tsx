@@ -55,7 +55,7 @@ export interface FailurePanelProps {
 export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
   const { text, label, backend } = remedyOf(error);
   return (
-    <section className="failure stack" role="alert">
+    <section className="failure rounded wrap stack" role="alert">
       <h2>Couldn’t start {what}</h2>
       <p>{error.message}</p>
       {text && <p>{text}</p>}

@@ -22,7 +22,7 @@ export function Failure(props: FailurePanelProps) {
 
 function PlainFailure({ error }: FailurePanelProps) {
   return (
-    <section className="failure" role="alert">
+    <section className="failure rounded wrap" role="alert">
       <p>{error.message}</p>
       <Button onClick={() => location.reload()}>Reload this tab</Button>
     </section>

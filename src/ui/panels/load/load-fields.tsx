@@ -32,14 +32,14 @@ export function LoadFields({ session }: SessionProps) {
   const form = useStore(session.store, (view) => view.form);
   const isReplay = form.arrivals === 'replay';
   return (
-    <div className="load-fields">
+    <div className="load-fields stack">
       {GROUPS.map(([title, choice]) => {
         const names = shownFields(form, session.target.deployment === TEXT_GENERATOR).filter(
           (name) => ruleOf(name).group === title,
         );
         if (names.length === 0 && choice?.field !== 'arrivals') return null;
         return (
-          <fieldset key={title} className="load-group stack tight">
+          <fieldset key={title} className="load-group top stack tight">
             <legend>{title}</legend>
             {choice && (
               <Select

@@ -133,7 +133,7 @@ function Results({ session }: LabPartProps) {
   return results ? (
     <LoadResultsView results={results} />
   ) : (
-    <p className="lab-empty note">{EMPTY_TEXTS[mode]}</p>
+    <p className="lab-empty center note">{EMPTY_TEXTS[mode]}</p>
   );
 }
 

@@ -19,7 +19,7 @@ export function FoundModels({ found: { query, models }, onLoad, onListFiles }: F
         const { id, isGguf, obstacle, fit } = model;
         return (
           <li key={id} className="row">
-            <span className="stored-name grow">
+            <span className="stored-name wrap grow">
               {id}{' '}
               <small className="muted" data-fits={obstacle === '' && fit !== 'too-large'}>
                 {describeFound(model)}

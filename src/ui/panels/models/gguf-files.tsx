@@ -14,7 +14,7 @@ export function GgufFiles({ listing: { id, files }, onLoad }: GgufFilesProps) {
     <ul className="stack ruled-off" aria-label={`GGUF files of ${id}`}>
       {files.map((file) => (
         <li key={file.name} className="row">
-          <span className="stored-name grow">
+          <span className="stored-name wrap grow">
             {file.name}{' '}
             <small className="muted" data-fits={file.fit !== 'too-large'}>
               {describeGgufFile(file)}

@@ -3,7 +3,6 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { describeLoad, describeMemory } from './describe-load.ts';
-import './load-state.css';
 
 interface LoadStateProps {
   readonly refusal: WireError | undefined;

@@ -71,7 +71,7 @@ export function ModelsPanel() {
         </Button>
       )}
       <Form onSubmit={() => void (isFullId(trimmed) ? load(trimmed) : search.search(trimmed))}>
-        <div className="model-id">
+        <div className="model-id stack">
           <IdField id={id} onChange={setId} />
           <Button
             type={isFullId(trimmed) ? 'button' : 'submit'}
@@ -106,7 +106,7 @@ export function ModelsPanel() {
       {lists.refusal && lists.refusal.code !== shownCode && <ErrorLine error={lists.refusal} />}
       <StoredModels models={lists.stored} onLoad={loadStored} />
       <SuggestedModels models={lists.suggested} stored={lists.stored} onLoad={(model) => void load(model)} />
-      <div className="model-choices ruled-off">
+      <div className="model-choices stack loose ruled-off">
         <Select className="stacked" label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
         <Select
           className="stacked"

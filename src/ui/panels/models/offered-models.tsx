@@ -22,7 +22,7 @@ export function OfferedModels({ className = '', isOffered, children }: OfferedMo
   const { suggested, stored, refusal: listRefusal } = useModelLists();
   const models = suggested.filter(isOffered);
   return (
-    <div className={`offered-models stack ${className}`}>
+    <div className={`offered-models top stack ${className}`}>
       {children}
       <LoadState refusal={refusal ?? listRefusal} onRetry={(id) => void start(id)} />
       <SuggestedModels

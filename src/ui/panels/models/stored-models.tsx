@@ -35,7 +35,7 @@ export function StoredModels({ models, onLoad }: StoredModelsProps) {
         <ul className="stack ruled-off" aria-label="Models on this device">
           {models.map((model) => (
             <li key={model.key} className="row">
-              <span className="stored-name grow">
+              <span className="stored-name wrap grow">
                 {model.id}{' '}
                 <small className="muted">
                   {describeStored(model)}
@@ -63,7 +63,7 @@ export function StoredModels({ models, onLoad }: StoredModelsProps) {
         .filter(({ key }) => key === asked)
         .map((model) => (
           <div key={model.key} role="alert" className="row note">
-            <span className="stored-name grow">{describeDeletion(model)}</span>
+            <span className="stored-name wrap grow">{describeDeletion(model)}</span>
             <Button onClick={() => act(() => removal.remove(model))}>Delete it</Button>
             <Button variant="quiet" onClick={() => act()}>
               Keep it

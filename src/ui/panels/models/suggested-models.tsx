@@ -18,7 +18,7 @@ export function SuggestedModels({ models, stored, primaryId, onLoad }: Suggested
   const encoders = useServeView(({ status }) => status.encoders);
   const loading = useServeView(({ status }) => status.load?.id);
   return (
-    <ul className="suggested-models" aria-label="Suggested models">
+    <ul className="suggested-models apart" aria-label="Suggested models">
       {models.map((model) => {
         const { id, obstacle } = model;
         const isServed = id === served || encoders?.some((info) => info.id === id);

@@ -71,7 +71,7 @@ export function HourCharts({ log }: { readonly log: WorkerLog }) {
   return (
     <section aria-labelledby="hour-title">
       <h3 id="hour-title">Text generator, last hour</h3>
-      <div className="hour-charts">
+      <div className="hour-charts stack spaced">
         {LINES.map((line) => (
           <HourChart key={line.title} line={line} hour={hour} />
         ))}

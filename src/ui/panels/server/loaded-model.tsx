@@ -29,7 +29,7 @@ export function LoadedModel() {
     <section className="ruled-off" aria-labelledby="loaded-title">
       <h3 id="loaded-title">Memory</h3>
       <div className="row">
-        <output className="stored-name grow">
+        <output className="stored-name wrap grow">
           {model.id}{' '}
           <small className="muted">
             {describe({

@@ -55,7 +55,7 @@ export function ShapeField({ label, hint, error, value, onChange, onBlur }: Shap
   };
 
   return (
-    <div className="shape-field stack">
+    <div className="shape-field whole stack">
       <p className="shape-label">{label}</p>
       <Segments legend={label} name={id} value={kind} choices={KINDS} onChange={choose} />
       {text ? (

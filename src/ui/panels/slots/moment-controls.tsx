@@ -12,7 +12,7 @@ const WINDOWS = WINDOW_SECONDS.map(
 
 export function MomentControls() {
   return (
-    <div className="slots-more cluster">
+    <div className="roomy cluster">
       <WindowField />
       <MomentField />
       <TraceNewest />

@@ -35,7 +35,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
       <p className="trace-prompt one-line">{bars[0]?.owner?.prompt}</p>
-      <ul className="trace-spans note">
+      <ul className="trace-spans spaced-below note">
         {bars.map((bar) => (
           <li key={bar.key}>{describeBar(bar, tabs)}</li>
         ))}

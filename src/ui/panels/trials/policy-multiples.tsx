@@ -28,7 +28,7 @@ export interface TrialFigure {
 export function PolicyMultiples({ trials }: { readonly trials: readonly PolicyTrial[] }) {
   const { spanMs, numLanes } = scaleOf(trials);
   return (
-    <div className="multiples" data-testid="policy-multiples">
+    <div className="multiples stack" data-testid="policy-multiples">
       {trials.map((trial) => (
         <figure key={trial.label} className="multiple">
           <figcaption>{trial.label}</figcaption>
@@ -51,7 +51,7 @@ export function Multiples({
   readonly trials: readonly Pick<PolicyTrial, 'label' | 'figures'>[];
 }) {
   return (
-    <div className="multiples">
+    <div className="multiples stack">
       {trials.map(({ label, figures }) => (
         <figure key={label} className="multiple">
           <figcaption>{label}</figcaption>

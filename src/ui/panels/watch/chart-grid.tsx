@@ -10,7 +10,7 @@ export function ChartGrid() {
   // With a server, tokens/s are among the main charts.
   const shown = isServer ? heads.filter((head) => !head.needsEngine && head !== TOKENS_HEAD) : heads;
   return (
-    <div className="charts">
+    <div className="charts stack roomy">
       {shown.map((head) => (
         <LiveChart key={head.testId} head={head} />
       ))}

@@ -75,9 +75,9 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
   const isColumn = useRoomView(({ columns }) => columns.includes(chat.id));
   const title = titleOf(chat);
   return (
-    <li className="listed-chat">
+    <li className="split">
       <Button
-        className="button-quiet listed-open"
+        className="button-quiet listed-open rounded start"
         aria-pressed={isColumn}
         onClick={() => (isColumn ? room.list.close(chat.id) : room.list.open(chat.id))}
       >
@@ -117,7 +117,7 @@ function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: 
     onDone();
   };
   return (
-    <div className="listed-acts stack tight">
+    <div className="listed-acts whole stack tight">
       <Form onSubmit={rename}>
         <div className="row">
           <input

@@ -67,7 +67,7 @@ export function AnswerPart(props: AnswerPartProps) {
         <div className="answer-text stack" data-testid="answer-text" />
       )}
       {answer.end?.error && <ErrorLine error={answer.end.error} />}
-      <div className="answer-foot cluster tight">
+      <div className="answer-foot ground cluster tight">
         <p className="answer-figures note" />
         {answer.end && (
           <div className="row tight">
@@ -80,7 +80,7 @@ export function AnswerPart(props: AnswerPartProps) {
             />
           </div>
         )}
-        <output className="answer-said note">{said}</output>
+        <output className="answer-said paper note">{said}</output>
       </div>
     </div>
   );

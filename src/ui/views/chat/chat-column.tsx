@@ -64,7 +64,7 @@ function ChatLog({ chat: { id, exchanges }, name }: NamedChatProps) {
   const [isUp, setIsUp] = useState(false);
   const queue = useRoomView(({ queues }) => queues[id] ?? NO_MESSAGES);
   return (
-    <div className="chat-middle">
+    <div className="chat-middle ground">
       <ScrollBox
         label={`Messages of ${name}`}
         className="scroll-list chat-log"
@@ -82,7 +82,7 @@ function ChatLog({ chat: { id, exchanges }, name }: NamedChatProps) {
             />
           ))}
           {queue.map((text, index) => (
-            <li key={index} className="question queued">
+            <li key={index} className="question stack tight rounded queued spaced">
               <p>
                 <span className="note">Queued: </span>
                 {text}

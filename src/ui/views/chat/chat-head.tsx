@@ -23,7 +23,7 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
   const prompt = systemPrompt ?? defaultText;
   const summary = [...describeOwn(chat), prompt || 'No system prompt'].join(' · ');
   return (
-    <div className="chat-head">
+    <div className="chat-head ground split paper">
       <h3 className="one-line" title={titleOf(chat)}>
         {titleOf(chat)}
       </h3>
@@ -35,7 +35,7 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
         onClick={() => room.list.close(id)}
       />
       <Button
-        className="button-quiet chat-system stack"
+        className="button-quiet chat-system whole start stack"
         aria-label={`Settings of ${name}: ${summary}`}
         aria-expanded={isOpen}
         aria-controls={formId}
@@ -44,7 +44,7 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
       >
         <span className="one-line">{summary}</span>
       </Button>
-      <div id={formId} className="chat-settings" hidden={!isOpen}>
+      <div id={formId} className="chat-settings stack whole" hidden={!isOpen}>
         {isOpen && <ChatSettingsForm chat={chat} name={name} onDone={() => setIsOpen(false)} />}
       </div>
     </div>

@@ -27,7 +27,7 @@ export function ChatSettingsForm({
       {COLUMN_FIELDS.map((field) => (
         <ColumnField key={field.name} chat={chat} name={name} field={field} />
       ))}
-      <label className="stacked">
+      <label className="stacked top small">
         Title
         <input
           type="text"
@@ -37,7 +37,7 @@ export function ChatSettingsForm({
           onChange={({ target: { value } }) => room.list.rename(id, value)}
         />
       </label>
-      <label className="stacked chat-prompt">
+      <label className="stacked whole small">
         System prompt
         <textarea
           aria-label={`System prompt of ${name}`}
@@ -49,7 +49,7 @@ export function ChatSettingsForm({
           }
         />
       </label>
-      <div className="actions">
+      <div className="cluster whole">
         <Button variant="small" onClick={onDone}>
           Done
         </Button>
@@ -85,7 +85,7 @@ function ColumnField({ chat: { id, texts }, name, field }: ColumnFieldProps) {
   );
   const error = parseGeneration({ [field.name]: text }).errors[field.name];
   return (
-    <label className="stacked">
+    <label className="stacked top small">
       {field.label}
       <input
         type="text"

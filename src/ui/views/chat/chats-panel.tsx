@@ -34,7 +34,7 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
 
   return (
     <section className="chats-panel" aria-labelledby={titleId} ref={followHighlights}>
-      <div className="chats-head cluster">
+      <div className="flat cluster">
         <h2 id={titleId}>Chats</h2>
         <UndoNote text={undo?.text} onUndo={() => room.list.undo()} />
         {!isWithoutChats && (
@@ -65,7 +65,7 @@ export function ChatsPanel({ isFolded, onFold }: ChatsPanelProps) {
         <p className="note">Open a chat from the list, or start a new one.</p>
       )}
       {!isWithoutChats && (
-        <ul className="chats" aria-labelledby={titleId}>
+        <ul className="chats roomy" aria-labelledby={titleId}>
           {columns.flatMap((id, index) => {
             const chat = chats.get(id);
             return chat ? [<ChatColumn key={id} chat={chat} number={index + 1} isNew={id === newId} />] : [];

@@ -49,7 +49,7 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
       {isEditing && !isAnswering ? (
         <QuestionEditor question={question} isLast={isLast} onSend={askAgain} onCancel={leaveEditor} />
       ) : (
-        <div className="question">
+        <div className="question stack tight rounded">
           <QuestionText question={question} />
           <time className="question-time note" dateTime={new Date(askedAtMs).toISOString()}>
             {formatTime(askedAtMs)}

@@ -56,7 +56,7 @@ export function MessageBox(props: MessageBoxProps) {
 
   return (
     <Form onSubmit={send}>
-      <div className="message-box">
+      <div className="message-box ground stack tight">
         <textarea
           ref={areaRef}
           aria-label={label}

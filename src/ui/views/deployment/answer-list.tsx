@@ -70,17 +70,15 @@ const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
   const { deployment, ordinal, status, input, result, clientLatencyMs, error } = answer;
   const inputText = describeInput(deployment, input);
   return (
-    <li className="answer-row" data-request-id={id} data-status={status}>
+    <li className="answer-row stack wrap" data-request-id={id} data-status={status}>
       <span className="muted">#{ordinal}</span>
       <span className="answer-input note" data-long={inputText.length > MAX_SHORT_INPUT}>
         {inputText}
       </span>
-      <span key={status} className="answer-result" data-testid="answer-result">
+      <span key={status} className="answer-result strong end" data-testid="answer-result">
         {status === 'answered' ? describeResult(deployment, result) : status}
       </span>
-      <span className="answer-latency muted">
-        {clientLatencyMs !== undefined && formatMs(clientLatencyMs)}
-      </span>
+      <span className="end nowrap muted">{clientLatencyMs !== undefined && formatMs(clientLatencyMs)}</span>
       {error && <ErrorLine error={error} />}
     </li>
   );

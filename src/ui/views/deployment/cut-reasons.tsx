@@ -47,7 +47,7 @@ const ORDER: readonly CutReason[] = ['full', 'deferred', 'flush', 'close', 'time
 export function ReasonName({ reason }: { readonly reason: CutReason }) {
   const { color, path } = REASONS[reason];
   return (
-    <span className="reason-name">
+    <span className="reason-name nowrap">
       <svg className="reason-mark" viewBox="-6.5 -6.5 13 13" style={{ color }} aria-hidden="true">
         <path d={path} fillRule="evenodd" />
       </svg>
@@ -58,7 +58,7 @@ export function ReasonName({ reason }: { readonly reason: CutReason }) {
 
 export function ReasonLegend() {
   return (
-    <dl className="reason-legend">
+    <dl className="reason-legend stack small">
       {ORDER.map((reason) => (
         <div key={reason}>
           <dt className="strong">

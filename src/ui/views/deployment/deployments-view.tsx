@@ -55,7 +55,7 @@ export function DeploymentsView({ names, name, isShown, onChoose }: DeploymentsV
       {isKnown && isShown && (
         <div className="stage" key={name}>
           <TimelinePanel deployment={name} onTry={() => queries.send(9)} />
-          <div className="stage-lists">
+          <div className="stage-lists stack roomy">
             <AnswerList deployment={name} />
             <BatchTable deployment={name} />
           </div>

@@ -51,20 +51,20 @@ export function QueryForm({ deployment, queries }: QueryFormProps) {
             ),
           )}
         </div>
-        <div className="query-actions">
+        <div className="query-actions stack loose spaced">
           <Button type="submit" variant="primary">
             Send
           </Button>
           <AnswerLine deployment={deployment} sent={sent} />
         </div>
-        <div className="actions query-buttons">
+        <div className="cluster spaced">
           {buttons.map(({ title: buttonTitle, numQueries, spacingMs }) => (
             <Button key={buttonTitle} onClick={() => send(numQueries, spacingMs)}>
               {buttonTitle}
             </Button>
           ))}
         </div>
-        {hint !== undefined && <p className="field-hint">{hint}</p>}
+        {hint !== undefined && <p className="spaced note">{hint}</p>}
       </Form>
     </Panel>
   );
@@ -77,7 +77,7 @@ function AnswerLine({ deployment, sent }: Pick<QueryFormProps, 'deployment'> & P
     return describeAnswers(found, batches.get(deployment) ?? []);
   });
   return (
-    <output className="answer-line" data-testid="answer-line">
+    <output className="answer-line strong large wrap" data-testid="answer-line">
       {/* A new element for each text: a longer one starts elsewhere, and nothing has moved. */}
       <span key={text}>{text}</span>
     </output>

@@ -41,7 +41,7 @@ export function TimelinePanel({ deployment, onTry }: TimelinePanelProps) {
           </div>
         )}
       </div>
-      <div className="timeline-readout">
+      <div className="timeline-readout spaced rounded sunken wrap">
         {readBatch ? (
           <Readout key={readBatch.batchIndex} batch={readBatch} />
         ) : (
@@ -74,7 +74,7 @@ function Readout({ batch }: { readonly batch: BatchView }) {
 function Explanation() {
   return (
     <Disclosure title="How to read it">
-      <p className="timeline-key note">
+      <p className="spaced-below note">
         <span className="swatch key-wait" /> is the wait of the oldest request,{' '}
         <span className="swatch key-run" /> the execution, and <span className="swatch key-error" /> an
         execution that failed. The mark between them is the cut. A dashed line is a pause of half a second or

@@ -57,7 +57,7 @@ function Places() {
   const text = useRecordedView((view) =>
     describePlaces(summarizeEncoderRun(encoderRunOf(view, EMBEDDER)), encoder),
   );
-  return <p className="embed-places note">{text}</p>;
+  return <p className="embed-places spaced note">{text}</p>;
 }
 
 function ofRun(format: (summary: Summary) => string): (view: RecordedView) => string {

@@ -110,7 +110,7 @@ function Models() {
 
 function Charts() {
   return (
-    <div className="charts">
+    <div className="charts stack roomy">
       <LiveChart head={BATCH_TOKENS_HEAD} />
       <LiveChart head={BATCH_LATENCY_HEAD} />
     </div>

@@ -95,7 +95,7 @@ function Progress() {
   const embedded = useEmbedView((view) => view.embedded);
   const line = progress ? describeEmbedding(progress) : describeLines(text, embedded);
   return (
-    <div className="embed-progress">
+    <div className="embed-progress spaced">
       <output className="note" data-testid="embed-progress">
         {line}
       </output>

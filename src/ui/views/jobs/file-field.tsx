@@ -25,7 +25,7 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
   };
   const isOver = useDrop(choose);
   return (
-    <section className="file-drop stack" aria-label="File" data-over={isOver}>
+    <section className="file-drop padded rounded paper wrap stack" aria-label="File" data-over={isOver}>
       <input
         ref={inputRef}
         type="file"

@@ -28,7 +28,7 @@ export function JobList({ jobs, shownId, onShow }: JobListProps) {
         {jobs.map(({ info, isNext }) => {
           const { id, name, counts, createdAt } = info;
           return (
-            <li key={id} className="job-item">
+            <li key={id} className="job-item stack">
               <Button
                 className="button-small one-line"
                 aria-pressed={id === shownId}

@@ -62,7 +62,7 @@ export function JobPanel({ view }: { readonly view: JobView }) {
         <span className="note">{describeSpeed(info) ?? join(describeTotals(info), info.model)}</span>
       </p>
       <ChoicesTable view={view} />
-      <div className="job-filter">
+      <div className="job-filter stack">
         <Segments legend="Which rows" name="job-filter" value={only} choices={FILTERS} onChange={setOnly} />
         <label className="row note">
           Search

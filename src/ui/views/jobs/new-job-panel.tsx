@@ -211,7 +211,7 @@ function RunButton({ onCreated }: Pick<NewJobPanelProps, 'onCreated'>) {
     <>
       <div role="alert">{error && <ErrorLine error={error} />}</div>
       {numStored === undefined ? (
-        <Button className="button-primary job-run" disabled={!hasFile} onClick={() => void run()}>
+        <Button className="button-primary job-run large" disabled={!hasFile} onClick={() => void run()}>
           Run all rows
         </Button>
       ) : (

@@ -34,7 +34,7 @@ export function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
     return () => listening.abort();
   }, []);
   return (
-    <section className="row-details" ref={placeRef} aria-labelledby="row-title">
+    <section className="apart" ref={placeRef} aria-labelledby="row-title">
       <div className="panel-head">
         <h3 id="row-title" ref={titleRef} tabIndex={-1}>
           Row {formatCount(index + 1)}

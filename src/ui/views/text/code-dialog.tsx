@@ -40,7 +40,7 @@ export function CodeDialog({ onClose }: { readonly onClose: () => void }) {
         choices={LANGUAGES.map((name) => [name, name] as const)}
         onChange={setLanguage}
       />
-      <ScrollBox className="code-text" label={`The request in ${language}`}>
+      <ScrollBox className="code-text sunken padded" label={`The request in ${language}`}>
         <pre>
           <code>{code}</code>
         </pre>
