@@ -96,7 +96,7 @@ const OUTCOMES: Readonly<Record<CheckOutcome, readonly [text: string, className:
 
 function Lines({ lines }: { readonly lines: readonly CheckLine[] }) {
   return (
-    <ul className="check-lines stack loose">
+    <ul className="check-lines wrap stack loose">
       {lines.map(({ name, title, outcome, detail }) => {
         const [text, className] = OUTCOMES[outcome];
         return (

@@ -24,7 +24,7 @@ export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenL
                 <TokenText tokenId={tokenId} texts={texts} />
               </th>
               <td title={`logprob ${logprob.toFixed(3)}`}>{formatProbability(logprob)}</td>
-              <td>
+              <td className="sentence">
                 {top
                   .filter((one) => one.tokenId !== tokenId)
                   .map((one) => (

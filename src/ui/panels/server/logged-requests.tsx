@@ -80,7 +80,9 @@ function LoggedRow({ request }: { readonly request: LoggedRequest }) {
       </tr>
       {error && isFailed && (
         <tr className="note">
-          <td colSpan={COLUMNS.length}>{error.message}</td>
+          <td className="sentence" colSpan={COLUMNS.length}>
+            {error.message}
+          </td>
         </tr>
       )}
     </>

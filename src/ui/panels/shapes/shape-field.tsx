@@ -3,7 +3,6 @@ import { useId, useState } from 'react';
 import { TextAreaField } from '../../parts/field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import type { Choices } from '../../parts/select.tsx';
-import './shape-field.css';
 import { readShape, writeShape } from '../../state/typed-shape.ts';
 import { useIsServer } from '../../state/serve-context.ts';
 
