@@ -2,7 +2,7 @@ import { BatchSizeMismatchError, ItemTooLargeError } from '../base/errors.ts';
 
 // A tab makes these errors again from their codes, without what is said here.
 
-export function batchSizeMismatch(
+function batchSizeMismatch(
   inputLength: number,
   outputLength: number | 'not an array',
 ): BatchSizeMismatchError {
