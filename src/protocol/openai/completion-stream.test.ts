@@ -240,9 +240,11 @@ describe('the answer of a server', () => {
     expect(() => createStream().push(data, 110)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('fails for a text that breaks off without a reason', () => {
+  it('fails for a text without a reason for its end, and as a cut where the answer breaks off', () => {
     const stream = createStream();
     stream.push(chunk(' upon'), 110);
+    expect(() => stream.end(120)).toThrow(expect.objectContaining({ code: 'SERVER_UNREACHABLE' }));
+    stream.push('[DONE]', 120);
     expect(() => stream.end(120)).toThrow(expect.objectContaining({ code: 'SERVER_BAD_ANSWER' }));
   });
 });

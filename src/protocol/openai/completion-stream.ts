@@ -7,7 +7,7 @@ import type { ServedModel } from '../models.ts';
 import type { ResolvedOptions } from '../resolve-options.ts';
 import { isEchoed } from './completion-body.ts';
 import { readChunk, readLogprobs, type ChunkChoice, type CompletionChunk } from './completion-chunk.ts';
-import { badAnswer } from '../server-errors.ts';
+import { badAnswer, unreachable } from '../server-errors.ts';
 
 export interface CompletionStreamOptions
   extends
@@ -54,6 +54,7 @@ export class CompletionStream {
   #queueWaitMs: number | undefined;
   #firstAtMs: number | undefined;
   #usage: CompletionChunk['usage'];
+  #isDone = false;
 
   constructor(options: CompletionStreamOptions) {
     this.#options = options;
@@ -93,7 +94,8 @@ export class CompletionStream {
 
   /** @throws ServerError, BackPressureError for an error in the stream, or an event that is not a completion. */
   push(data: string, nowMs: number): Received {
-    if (data === '[DONE]') return { updates: [], measured: [] };
+    this.#isDone = data === '[DONE]';
+    if (this.#isDone) return { updates: [], measured: [] };
     const { url, isChat } = this.#options;
     const { choices, usage } = readChunk(url, data, isChat);
     this.#usage = usage ?? this.#usage;
@@ -209,7 +211,7 @@ export class CompletionStream {
   #toResult(choice: StreamedChoice): GenerationChoice {
     const { text, tokenIds, logprobs, promptLogprobs, parts, finishReason } = choice;
     const { prompt, seed, numLogprobs } = this.#options;
-    if (!finishReason) throw this.#badAnswer('a text that ends without a finish reason');
+    if (!finishReason) throw this.#incomplete();
     return {
       text: prompt + text,
       generatedText: text,
@@ -220,6 +222,12 @@ export class CompletionStream {
       finishReason,
       seed,
     };
+  }
+
+  /** A proxy that stops closes an answer as if it were complete. */
+  #incomplete(): Error {
+    if (this.#isDone) return this.#badAnswer('a text that ends without a finish reason');
+    return unreachable(this.#options.url, 'its answer ends in the middle of a text');
   }
 
   #timings(nowMs: number): RequestTimings {

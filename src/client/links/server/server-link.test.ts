@@ -247,7 +247,7 @@ describe('a text', () => {
 
   it.each([
     ['an event that is none', ({ say }: ReturnType<typeof stream>) => say('?'), 'SERVER_BAD_ANSWER'],
-    ['an end without a reason', ({ end }: ReturnType<typeof stream>) => end(), 'SERVER_BAD_ANSWER'],
+    ['an end in the middle', ({ end }: ReturnType<typeof stream>) => end(), 'SERVER_UNREACHABLE'],
     ['a cut', (given: ReturnType<typeof stream>) => given.break(), 'SERVER_UNREACHABLE'],
     [
       'an error among the events',
