@@ -4,7 +4,7 @@ import { SERVING_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { BridgeError, reasonOf, codeOf } from '../base/errors.ts';
 import { createProfile } from './profile-folder.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
-import type { OwnBrowser } from '../tabs/tab-sockets.ts';
+import type { OwnBrowser } from '../tabs/own-browser.ts';
 
 export interface HeadlessOptions extends KeepTabOptions {
   /** Host and port of the server. */

@@ -8,7 +8,7 @@ import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/protocol/client-messages.ts';
 import { asClientId } from '../../src/protocol/ids.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
-import type { TabOwner } from './tab-sockets.ts';
+import type { TabOwner } from './own-browser.ts';
 import { TabLink } from './tab-link.ts';
 
 // The link with real workers, on sockets of this process.

@@ -9,7 +9,7 @@ import type { ClientMessage } from '../../src/protocol/client-messages.ts';
 import { DEFAULT_POLICY, type KnobSettings, type BatchingPolicy } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
-import type { TabOwner } from './tab-sockets.ts';
+import type { TabOwner } from './own-browser.ts';
 
 export interface TabLinkOptions {
   /** Where the user can open a tab. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OwnBrowser } from './tab-sockets.ts';
+import { OwnBrowser } from './own-browser.ts';
 
 describe('the browser that the bridge runs', () => {
   const ours = new OwnBrowser();

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
+import { OwnBrowser, type TabOwner } from './own-browser.ts';
 
 /** More than a full context with log probabilities takes. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
@@ -62,18 +63,4 @@ function keepAlive(socket: WebSocket): void {
   };
   socket.on('close', () => cancelTimer?.());
   ping();
-}
-
-/** The starter of a tab's browser: the bridge (`--headless`) or a user. */
-export type TabOwner = 'bridge' | 'user';
-
-/** Recognizes the bridge's own browser by a cookie that no other browser has. */
-export class OwnBrowser {
-  /** Must be set for the page's address before the page opens. Each run of the bridge has its own value. */
-  readonly cookie = { name: 'tabserve-own-browser', value: randomBytes(32).toString('hex') } as const;
-
-  ownerOf({ headers }: Pick<IncomingMessage, 'headers'>): TabOwner {
-    const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-    return cookies.includes(`${this.cookie.name}=${this.cookie.value}`) ? 'bridge' : 'user';
-  }
 }
