@@ -1,4 +1,4 @@
-import { StrictMode } from 'react';
+import { startTransition, StrictMode } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
 import { connect, type TabserveClient, type WireError } from '../client/index.ts';
@@ -73,10 +73,13 @@ async function start(root: Root): Promise<TabserveClient<PageDeployments> | unde
     const composer = new Composer(serve, store, location.hash);
     followAddress(composer);
     await locksGranted().catch(() => undefined);
-    root.render(
-      <StrictMode>
-        <App serve={serve} store={store} composer={composer} />
-      </StrictMode>,
+    // In pieces, between which this thread has the worker's script start.
+    startTransition(() =>
+      root.render(
+        <StrictMode>
+          <App serve={serve} store={store} composer={composer} />
+        </StrictMode>,
+      ),
     );
     return serve;
   } catch (caught) {

@@ -24,8 +24,6 @@ import type { StartWorkerOptions } from './start-options.ts';
  */
 export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions = {}): void {
   if (isKernelThread()) return serveKernelThread();
-  // A failure is reported by the start of the model, which asks again.
-  importModels().catch(() => {});
   setBuilds(builds);
   // Threads of kernels and of onnxruntime-web start from this worker.
   allowOwnScripts();
@@ -61,6 +59,8 @@ class WorkerStart {
     await this.#options.prepare?.();
     if (isShared) this.#serveAllTabs();
     else this.#serveOneTab();
+    // It comes while the locks are waited for. A failure is reported by the start of the model, which asks again.
+    importModels().catch(() => {});
   }
 
   /** The tab that made this worker queues for the lock. Once the tab gets it, the worker is gone. */

@@ -10,6 +10,7 @@ import { readGenerationDefaults } from '../../models/generation-config.ts';
 import { modelTypeOf, readModel } from '../../models/families/families.ts';
 import type { Model } from '../../models/family.ts';
 import { countParameters } from '../../models/program/model-config.ts';
+import { createStoredHasher } from '../../models/store/stored-digest.ts';
 import type { ModelFolder, ModelTexts } from '../../models/store/model-folder.ts';
 import type { ChosenModel, FetchedModel } from '../../models/store/model-store.ts';
 import { servedFiles } from '../../models/checkpoint/served-files.ts';
@@ -86,6 +87,8 @@ export async function loadStoredModel(
   const { id, hub, commit, packed, dtypeReason } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw dtypeNeeds(packed.dtype, 'shader-f16');
+  // Its code comes while the texts are read. The read of the weights hears of a failure.
+  createStoredHasher().catch(() => {});
   const texts = await folder.readTexts();
   return folder.withWeights(reportParts(packed.size, report), (weights) =>
     load({ id, ...(hub && { origin: commit }) }, texts, { packed, weights }, because(dtypeReason, device)),

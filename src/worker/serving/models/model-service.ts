@@ -19,7 +19,7 @@ export interface ModelServiceOptions {
   readonly encoders: EncoderModelsOptions;
 }
 
-/** The code of models. It is asked for when the worker's script begins, and comes while the worker waits for its locks. */
+/** The code of models. */
 export function importModels() {
   return importPart(() => import('./model-switch.ts'));
 }
