@@ -56,6 +56,39 @@ export function readBoolean(config: Fields, name: string, fallback = false): boo
   throw wrongField(name, value, 'true or false');
 }
 
+/**
+ * What each layer is: full attention, or the other thing that a family's layers do.
+ *
+ * @throws ModelFileCorruptError for types of fewer or more layers.
+ * @throws UnsupportedModelError for another type, and where no layer has full attention.
+ */
+export function requireLayerTypes<Other extends string>(
+  types: readonly unknown[],
+  numLayers: number,
+  other: Other,
+): readonly ('full_attention' | Other)[] {
+  const layers = types.map((type) => requireLayerType(type, other));
+  if (layers.length !== numLayers) throw wrongLayerTypes(numLayers);
+  if (layers.includes('full_attention')) return layers;
+  throw UnsupportedModelError.of('layer_types in config.json names no full_attention');
+}
+
+/** @throws UnsupportedModelError. */
+export function requireLayerType<Other extends string>(
+  type: unknown,
+  other: Other,
+): 'full_attention' | Other {
+  if (type === 'full_attention') return type;
+  if (type === other) return other;
+  throw UnsupportedModelError.of(
+    `layer_types in config.json names ${JSON.stringify(type)}, not full_attention or ${other}`,
+  );
+}
+
+export function wrongLayerTypes(numLayers: number): ModelFileCorruptError {
+  return ModelFileCorruptError.of('config.json', `its layer_types do not name ${numLayers} layers`);
+}
+
 /** @throws UnsupportedModelError for a decoder whose tokens attend to later ones: huggingface/transformers asks whether the field is true. */
 export function refuseNonCausal({ is_causal: isCausal }: Fields): void {
   if (isCausal === undefined || isCausal === true) return;

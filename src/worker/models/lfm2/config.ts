@@ -1,10 +1,11 @@
-import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
+import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 import {
   layerCount,
   positiveInteger,
   positiveNumber,
   readBoolean,
   readEosTokenIds,
+  requireLayerTypes,
   withDefaults,
   type Fields,
 } from '../config-fields.ts';
@@ -101,18 +102,7 @@ function readLayerTypes(config: Fields, numLayers: number): readonly LayerType[]
     : Array.from({ length: numLayers }, (_, layer) =>
         Array.isArray(attending) && !attending.includes(layer) ? 'conv' : 'full_attention',
       );
-  if (types.length !== numLayers)
-    throw ModelFileCorruptError.of('config.json', `its layer_types do not name ${numLayers} layers`);
-  const layers = types.map((type) => requireLayerType(type));
-  if (layers.includes('full_attention')) return layers;
-  throw UnsupportedModelError.of('layer_types in config.json names no layer of full_attention');
-}
-
-function requireLayerType(type: unknown): LayerType {
-  if (type === 'conv' || type === 'full_attention') return type;
-  throw UnsupportedModelError.of(
-    `layer_types in config.json names ${JSON.stringify(type)}, not conv or full_attention`,
-  );
+  return requireLayerTypes(types, numLayers, 'conv');
 }
 
 /** A row keeps all but one of these tokens in each layer. */

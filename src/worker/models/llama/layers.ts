@@ -1,5 +1,13 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../../protocol/errors/model.ts';
-import { positiveInteger, positiveNumber, readBoolean, readFields, type Fields } from '../config-fields.ts';
+import {
+  positiveInteger,
+  positiveNumber,
+  readBoolean,
+  readFields,
+  requireLayerType,
+  wrongLayerTypes,
+  type Fields,
+} from '../config-fields.ts';
 import type { Rope } from '../program/rope.ts';
 import { readRope, ropeParametersOf } from './rope.ts';
 import type { Variant } from './variants.ts';
@@ -66,7 +74,7 @@ function readLayerTypes(
 ): readonly LayerType[] {
   const { length: numLayers } = isRotated;
   const given = config['layer_types'];
-  if (given != null) return requireLayerTypes(given, numLayers);
+  if (given != null) return readGivenTypes(given, numLayers);
   const usesWindows = readBoolean(config, 'use_sliding_window');
   const isWindowed = {
     none: () => false,
@@ -81,19 +89,15 @@ function readLayerTypes(
   );
 }
 
-function requireLayerTypes(given: unknown, numLayers: number): readonly LayerType[] {
-  const types = Array.isArray(given) ? given.map((type: unknown) => requireLayerType(type)) : [];
+function readGivenTypes(given: unknown, numLayers: number): readonly LayerType[] {
+  // The first configurations of Granite 4 name it `attention`.
+  const types = Array.isArray(given)
+    ? given.map((type: unknown) =>
+        requireLayerType(type === 'attention' ? 'full_attention' : type, 'sliding_attention'),
+      )
+    : [];
   if (types.length >= numLayers) return types.slice(0, numLayers);
-  throw ModelFileCorruptError.of('config.json', `its layer_types do not name ${numLayers} layers`);
-}
-
-function requireLayerType(type: unknown): LayerType {
-  if (type === 'full_attention' || type === 'sliding_attention') return type;
-  // As the first configurations of Granite 4 name it.
-  if (type === 'attention') return 'full_attention';
-  throw UnsupportedModelError.of(
-    `layer_types in config.json names ${JSON.stringify(type)}, not full_attention or sliding_attention`,
-  );
+  throw wrongLayerTypes(numLayers);
 }
 
 function readWindow(config: Fields): number {

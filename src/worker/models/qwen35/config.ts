@@ -7,6 +7,7 @@ import {
   positiveNumber,
   readBoolean,
   readEosTokenIds,
+  requireLayerTypes,
   withDefaults,
   refuseNonCausal,
   type Fields,
@@ -168,22 +169,12 @@ function requireShares(num: number, field: string, numShared: number, sharedFiel
 function readLayerTypes(config: Fields, numLayers: number): readonly LayerType[] {
   const given = config['layer_types'];
   const interval = positiveInteger(config, 'full_attention_interval');
-  const types = Array.isArray(given)
-    ? given.map((type: unknown) => requireLayerType(type))
+  const types: readonly unknown[] = Array.isArray(given)
+    ? given
     : Array.from({ length: numLayers }, (_, layer) =>
         (layer + 1) % interval === 0 ? 'full_attention' : 'linear_attention',
       );
-  if (types.length !== numLayers)
-    throw ModelFileCorruptError.of('config.json', `its layer_types do not name ${numLayers} layers`);
-  if (types.includes('full_attention')) return types;
-  throw UnsupportedModelError.of('layer_types in config.json names no full_attention');
-}
-
-function requireLayerType(type: unknown): LayerType {
-  if (type === 'full_attention' || type === 'linear_attention') return type;
-  throw UnsupportedModelError.of(
-    `layer_types in config.json names ${JSON.stringify(type)}, not full_attention or linear_attention`,
-  );
+  return requireLayerTypes(types, numLayers, 'linear_attention');
 }
 
 /** The three sections of a position are alike in text, so they don't matter. */
