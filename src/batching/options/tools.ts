@@ -78,7 +78,7 @@ function readTool(place: string, given: JsonRecord): GenerationTool {
   };
 }
 
-function isAbsent(value: unknown): value is null | undefined {
+export function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 

@@ -1,4 +1,5 @@
 import { shown } from '../../batching/base/errors.ts';
+import { isAbsent } from '../../batching/options/tools.ts';
 import type { ToolCall } from '../answers.ts';
 import type { GenerationOptions, GenerationTool, ToolChoice } from '../generation.ts';
 import { isRecord } from '../../platform/is-record.ts';
@@ -69,10 +70,6 @@ function readTool(place: string, tool: unknown, isFlat: boolean): GenerationTool
     ...(parameters !== undefined && { parameters }),
     ...(strict !== undefined && { strict }),
   };
-}
-
-function isAbsent(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
 }
 
 function unknownField(place: string): HttpError {

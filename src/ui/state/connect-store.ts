@@ -5,8 +5,8 @@ import {
   type BatchKnobs,
   type RequestId,
   type TabserveClient,
+  type TabserveStatus,
 } from '../../client/index.ts';
-import { withBasePolicy } from './base-policy.ts';
 import { isActive } from './request-view.ts';
 import { createServeStore, type ServeStore } from './serve-store.ts';
 
@@ -64,4 +64,14 @@ export async function configureDeployment(
     const deployments = status.deployments.map((info) => (info.name === name ? { name, knobs } : info));
     return { status: { ...status, deployments } };
   });
+}
+
+/** The users' own policy, which a load test may override for a while. The policy panel shows and changes this one. */
+export function basePolicyOf({ override, policy }: TabserveStatus): BatchingPolicy {
+  return override?.basePolicy ?? policy;
+}
+
+function withBasePolicy(status: TabserveStatus, policy: BatchingPolicy): TabserveStatus {
+  if (!status.override) return { ...status, policy };
+  return { ...status, override: { ...status.override, basePolicy: policy } };
 }

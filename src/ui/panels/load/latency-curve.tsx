@@ -3,10 +3,8 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { formatMs, formatNumber } from '../../parts/format.ts';
-import { observeSize } from '../../browser/observe.ts';
-import { onThemeChange } from '../../browser/theme.ts';
 import type { ChartColor } from '../watch/chart-head.ts';
-import { color, createAxis, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
+import { color, createAxis, keepChart, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { Trial } from './summarize.ts';
 
 const HEIGHT = 165;
@@ -26,13 +24,7 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
     const host = hostRef.current;
     if (!host) return undefined;
     const chart = new uPlot(optionsOf(host.clientWidth), dataOf(trials, latencyLimitMs), host);
-    const stopResizing = observeSize(host, () => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
-    const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
-    return () => {
-      stopResizing();
-      stopFollowingTheme();
-      chart.destroy();
-    };
+    return keepChart(chart, host, HEIGHT);
   }, [trials, latencyLimitMs]);
 
   return (

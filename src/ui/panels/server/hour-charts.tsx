@@ -3,11 +3,9 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import type { LogSlice, WorkerLog } from '../../../client/index.ts';
-import { observeSize } from '../../browser/observe.ts';
-import { onThemeChange } from '../../browser/theme.ts';
 import { formatCount, formatNumber } from '../../parts/format.ts';
 import type { ChartColor } from '../watch/chart-head.ts';
-import { color, createAxis, lineSeries, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
+import { color, createAxis, keepChart, lineSeries, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import { sliceHour, type HourSlice } from './merge-logs.ts';
 
 const HEIGHT = 92;
@@ -106,13 +104,7 @@ function HourChart({ line, hour }: { readonly line: HourLine; readonly hour: Hou
     if (!host) return undefined;
     const chart = new uPlot(optionsOf(line, host.clientWidth), [[]], host);
     chartRef.current = chart;
-    const stopResizing = observeSize(host, () => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
-    const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
-    return () => {
-      stopResizing();
-      stopFollowingTheme();
-      chart.destroy();
-    };
+    return keepChart(chart, host, HEIGHT);
   }, [line]);
   useEffect(() => {
     const { read, mean, idle } = line;

@@ -1,4 +1,5 @@
 import type { SlotBar } from '../../state/slot-history.ts';
+import type { TimeSpan } from '../watch/time-span.ts';
 import { xOf as xOnAxis, type Plot } from '../watch/shared-axis.ts';
 
 /** A bar on the canvas, CSS pixels from its left edge. */
@@ -17,12 +18,7 @@ export interface PlacedBar {
 }
 
 /** The time that a canvas shows, in its plot. */
-export interface TimeWindow extends Plot {
-  readonly startMs: number;
-  readonly endMs: number;
-  /** Bars are drawn up to here. */
-  readonly untilMs: number;
-}
+export interface TimeWindow extends Plot, Pick<TimeSpan, 'startMs' | 'endMs' | 'untilMs'> {}
 
 /** So that every bar can be seen and clicked. */
 const MIN_WIDTH = 2;

@@ -5,6 +5,8 @@ import type { Cell } from '../../state/chart-history.ts';
 import type { RecordedView } from '../../state/serve-store.ts';
 import type { TimeSpan } from './time-span.ts';
 import { resolvedColor } from '../../drawing/resolved-color.ts';
+import { observeSize } from '../../browser/observe.ts';
+import { onThemeChange } from '../../browser/theme.ts';
 import type { ChartColor, ChartHead } from './chart-head.ts';
 
 /** How a chart is read and drawn. Loaded with uPlot, after the page. */
@@ -123,4 +125,15 @@ function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
   }
   flush();
   return found;
+}
+
+/** Keeps a chart as wide as its host, and in the colors of the theme. Returns what ends it. */
+export function keepChart(chart: uPlot, host: HTMLElement, height: number): () => void {
+  const stopResizing = observeSize(host, () => chart.setSize({ width: host.clientWidth, height }));
+  const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
+  return () => {
+    stopResizing();
+    stopFollowingTheme();
+    chart.destroy();
+  };
 }
