@@ -1,4 +1,4 @@
-import type { GenerationChunk } from '../src/client/generation-response.ts';
+import type { GenerationChunk } from '../src/client/responses.ts';
 import type { GenerationOptions } from '../src/protocol/generation.ts';
 import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, ANY_BACKEND_IN_SHORT, expect, test } from './support/test.ts';

@@ -1,6 +1,6 @@
 import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
-import type { GenerationChunk } from '../../src/client/generation-response.ts';
+import type { GenerationChunk } from '../../src/client/responses.ts';
 import type { GenerationResponse, ClientUpdate } from '../../src/client/index.ts';
 import type { Prompt } from '../../src/protocol/chat.ts';
 import type { BatchingPolicy, TabserveStatus } from '../../src/protocol/status.ts';

@@ -40,8 +40,7 @@ import { checkedOptions } from './base/refusals.ts';
 import { tellOne } from './base/listeners.ts';
 import { Calls } from './links/calls.ts';
 import { Connection } from './connection.ts';
-import { DeploymentResponse } from './base-response.ts';
-import { GenerationResponse } from './generation-response.ts';
+import { DeploymentResponse, GenerationResponse } from './responses.ts';
 import type {
   DeploymentHandle,
   DeploymentMap,

@@ -8,8 +8,7 @@ import type {
   RerankOptions,
 } from '../protocol/embedding.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
-import type { DeploymentResponse } from './base-response.ts';
-import type { GenerationResponse } from './generation-response.ts';
+import type { DeploymentResponse, GenerationResponse } from './responses.ts';
 
 /** Options of every request. */
 export interface RequestOptions {

@@ -122,7 +122,6 @@ export {
 export { TabserveError } from '../protocol/wire-errors.ts';
 export type { WireError } from '../protocol/wire.ts';
 export type { LoggedRequest, LogSlice, WorkerLog } from '../protocol/worker-log.ts';
-export type { ResultOptions } from './base-response.ts';
 export type {
   CheckedBackend,
   CheckedRate,
@@ -133,8 +132,7 @@ export type {
   CheckReport,
 } from './check/types.ts';
 export { connect, TabserveClient, type ConnectOptions, type ServerOptions } from './client.ts';
-export type { DeploymentResponse } from './base-response.ts';
-export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
+export type { DeploymentResponse, GenerationChunk, GenerationResponse, ResultOptions } from './responses.ts';
 export type {
   DeploymentHandle,
   DeploymentMap,

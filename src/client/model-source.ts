@@ -60,12 +60,6 @@ const ADDRESS = /^(?:\.{0,2}\/|https?:\/\/)/i;
 
 const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?(?::[\w.-]+)?$/;
 
-interface NamedSourceOptions {
-  readonly file?: string | undefined;
-  readonly revision?: string | undefined;
-  readonly hub?: string | undefined;
-}
-
 interface FirstModels {
   readonly model: ModelReference | null;
   readonly dtype: string;
@@ -81,7 +75,7 @@ interface FirstSources {
 /** At once for a name, so that calls are sent in order. @throws InvalidOptionError. */
 export function toModelSource(
   model: ModelReference,
-  { file, ...options }: NamedSourceOptions,
+  { file, ...options }: SourceOptions,
 ): ModelSource | Promise<ModelSource> {
   const isNamed = typeof model === 'string';
   const isEmbedded = model === EMBEDDED_MODEL;
@@ -103,7 +97,7 @@ export function toModelSource(
  */
 export async function toFirstModels(
   { model, dtype, embedder, reranker }: FirstModels,
-  options: NamedSourceOptions,
+  options: SourceOptions,
 ): Promise<FirstSources> {
   checkDtype(dtype);
   const first = await toFirstSource(model, options);
@@ -116,7 +110,7 @@ export async function toFirstModels(
 /** @throws InvalidOptionError. */
 export async function toFirstSource(
   model: ModelReference | null,
-  options: NamedSourceOptions,
+  options: SourceOptions,
 ): Promise<FirstSource> {
   return model === null ? { type: 'none' } : toModelSource(model, options);
 }
@@ -127,7 +121,7 @@ export async function toFirstSource(
  */
 export async function toEncoders(
   models: Readonly<Record<string, ModelReference | undefined>>,
-  options: NamedSourceOptions,
+  options: SourceOptions,
 ): Promise<readonly EncoderInit[]> {
   const encoders: EncoderInit[] = [];
   for (const [deployment, model] of Object.entries(models))

@@ -5,7 +5,7 @@ import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
-import type { BaseResponse } from './base-response.ts';
+import type { BaseResponse } from './responses.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
 import { ResumableRequest, type MadeRequest } from './resumable-request.ts';

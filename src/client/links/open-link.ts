@@ -1,6 +1,6 @@
 import { CannotFollowError } from '../../protocol/errors/tabs.ts';
-import { type Link, type LinkListener, type Outgoing, TurnOutbox } from './link.ts';
-import { SharedLink, type SharedLinkOptions } from './shared-link.ts';
+import type { Link, LinkListener, Outgoing } from './link.ts';
+import { SharedLink, TurnOutbox, type SharedLinkOptions } from './shared-link.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import { WorkerHost } from './worker-host.ts';
 import { parseWorkerMessage } from '../../protocol/worker-messages.ts';

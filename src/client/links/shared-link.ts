@@ -1,9 +1,10 @@
-import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import { MAX_TOGETHER, PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { ClientMessage, ClientMessages } from '../../protocol/client-messages.ts';
 import type { ClientId, WorkerId } from '../../protocol/ids.ts';
 import { systemClock, type Clock } from '../../batching/base/clock.ts';
 import { AnswerWatch } from './answer-watch.ts';
 import { isHeld, Leadership } from './leadership.ts';
-import { type Link, type LinkListener, type Outgoing, TurnOutbox } from './link.ts';
+import type { Link, LinkListener, Outgoing } from './link.ts';
 import { holderOf, type Locks } from '../../protocol/locks.ts';
 import { ALIVE, type AppNames, ASK, namesOf } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
@@ -249,4 +250,34 @@ async function mayTakeOver(locks: Locks, names: AppNames, leader: string | undef
   const isForeign = ({ name = '' }: LockInfo): boolean =>
     names.isVersionLock(name) && name !== names.versionLock(PROTOCOL_VERSION);
   return !held.some(isForeign) && held.find(({ name }) => name === names.leaderLock)?.clientId === leader;
+}
+
+/** Sends the messages of one turn together, so that they come together: calls made at once share their batches. */
+export class TurnOutbox {
+  readonly #send: (data: ClientMessage | ClientMessages) => void;
+  #waiting: ClientMessage[] = [];
+
+  constructor(send: (data: ClientMessage | ClientMessages) => void) {
+    this.#send = send;
+  }
+
+  post(message: ClientMessage): void {
+    if (message.type === 'hello') {
+      // It goes alone: a worker of another version understands nothing else.
+      this.flush();
+      this.#send(message);
+      return;
+    }
+    this.#waiting.push(message);
+    if (this.#waiting.length === 1) queueMicrotask(() => this.flush());
+    else if (this.#waiting.length === MAX_TOGETHER) this.flush();
+  }
+
+  flush(): void {
+    const messages = this.#waiting;
+    const [first, second] = messages;
+    if (!first) return;
+    this.#waiting = [];
+    this.#send(second ? { version: PROTOCOL_VERSION, type: 'several', messages } : first);
+  }
 }

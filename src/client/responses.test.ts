@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RequestCancelledError } from '../batching/base/errors.ts';
 import { requestId } from '../batching/generation/test-support.ts';
-import { GenerationResponse } from './generation-response.ts';
+import { GenerationResponse } from './responses.ts';
 
 /** A response whose end is played: its `cancel` ends it as the client does. */
 function createResponse() {
