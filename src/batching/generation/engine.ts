@@ -2,15 +2,21 @@ import { Alarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { InvalidOptionError, RequestCancelledError, ModelRunError } from '../base/errors.ts';
 import { closedByEngine, engineClosed, stopConditionFailed, modelRunFailed } from './generation-errors.ts';
-import type { EngineListener, FailedEvent } from './events.ts';
+import {
+  stepEventOf,
+  type EndedStep,
+  type EngineListener,
+  type FailedEvent,
+  type Progress,
+  type ScheduledStep,
+} from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, limitOutput, type GenerationRequest } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
-import { Scheduler, type Progress } from './scheduler.ts';
-import { stepEventOf, type EndedStep, type ScheduledStep } from './step-event.ts';
+import { Scheduler } from './scheduler.ts';
 
 export interface EngineOptions {
   readonly runner: ModelRunner;

@@ -1,7 +1,7 @@
 import { pickSampling, type SamplingParams } from '../options/sampling-options.ts';
 import type { TokenMask } from '../sampling/token-mask.ts';
 import { OPTION_DEFAULTS, type ResolvedGenerationOptions } from '../options/generation-options.ts';
-import type { ClientId, RequestId } from '../base/ids.ts';
+import type { Queued } from '../queue/request-queue.ts';
 import { integerIn } from '../base/validate.ts';
 
 /** Always the likeliest token: nothing changes which one that is. */
@@ -40,16 +40,11 @@ export interface Lookahead {
 /** One prompt to be continued, once. Options that are left out are off. */
 export interface GenerationRequest
   extends
+    Omit<Queued, 'priority'>,
     Pick<ResolvedGenerationOptions, 'maxNewTokens'>,
     Partial<Pick<ResolvedGenerationOptions, EndOptionName | 'promptLogprobs' | 'priority'>> {
-  readonly id: RequestId;
-  readonly clientId: ClientId;
-  /** See `TurnOwner`. */
-  readonly turn?: readonly string[];
   /** See `TurnOwner`. While others wait, it is interrupted. It goes on later, from its tokens. */
   readonly isBackground?: boolean;
-  /** See `Queued`. */
-  readonly isNext?: boolean;
   /** At least one id, and fewer than the context length. With `maxNewTokens` 0, the prompt may fill the context. */
   readonly promptTokenIds: readonly number[];
   /**

@@ -1,7 +1,6 @@
-import type { PromptTokenLogprobs } from '../sampling/logprobs.ts';
 import type { SampledToken } from '../sampling/sampling.ts';
 import { Admission } from './admission.ts';
-import type { StepReason } from './events.ts';
+import type { Progress, StepReason } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import { KvPlanner, type KvUsage } from './kv-planner.ts';
 import type { DecodeStep, Step, StepOutput } from './model-runner.ts';
@@ -21,25 +20,6 @@ export interface SchedulerOptions extends SequenceLimits, StepLimits {
 export interface UnfitRequest {
   readonly id: RequestId;
   readonly error: Error;
-}
-
-/** The result of a step for one sequence. */
-export interface Progress {
-  readonly sequence: Sequence;
-  /** Whether the step held the first chunk of its prompt. */
-  readonly isStart: boolean;
-  /** The sampled token; undefined after a prompt chunk that is not the last, and for a sequence that failed. */
-  readonly sampled: number | undefined;
-  /** The token that was sampled at first here: it has a time to first token. */
-  readonly isFirstToken: boolean;
-  /** Between the last token and the sampled one. */
-  readonly itlMs: number;
-  /** The output of the step so far, without an end token: the sampled token, then those behind right guesses, or forced ones. */
-  readonly tokens: SampledToken[];
-  /** The samples behind right guesses. The first ones are output, up to the end of the sequence. */
-  readonly further: readonly SampledToken[];
-  /** The whole prompt's, if this step has scored the last of it. */
-  readonly promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
 }
 
 /**

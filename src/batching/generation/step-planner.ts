@@ -2,6 +2,7 @@ import type { Admission } from './admission.ts';
 import { Guesses, MOST_GUESSES } from './guesses.ts';
 import type { KvPlanner } from './kv-planner.ts';
 import {
+  type ModelRunner,
   numStepTokensOf,
   numTokensOf,
   type DecodeStep,
@@ -14,14 +15,7 @@ import type { PrefillPace } from './prefill-pace.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import { finalLengthOf, type Sequence } from './sequence.ts';
 
-export interface StepLimits {
-  /** Prompts that one prefill step may compute together. */
-  readonly maxPrefillRows: number;
-  /** Prompt tokens that one step may score. */
-  readonly maxScoredTokens: number;
-  /** Guessed tokens that one decode step may check. */
-  readonly maxGuessedTokens: number;
-}
+export type StepLimits = Pick<ModelRunner, 'maxPrefillRows' | 'maxScoredTokens' | 'maxGuessedTokens'>;
 
 /** One token takes a step in any case. Where guesses are checked, a step takes as many as it may check of a sequence. */
 const FEWEST_JUMPED_TOKENS = { plain: 2, besideGuesses: MOST_GUESSES + 1 };

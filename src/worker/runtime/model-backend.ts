@@ -1,6 +1,6 @@
-import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import type { StepOutput, StepRow } from '../../batching/generation/model-runner.ts';
+import type { ModelRunner, StepOutput, StepRow } from '../../batching/generation/model-runner.ts';
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { WeightSource } from '../models/checkpoint/weight-source.ts';
 import type { Model } from '../models/family.ts';
@@ -61,18 +61,16 @@ export interface PackedModel {
 }
 
 /** A loaded model with its K/V cache on one device. Implemented by WebGPU and WASM. Calls must not overlap. */
-export interface ModelBackend {
+export interface ModelBackend extends Pick<
+  ModelRunner,
+  'kvCacheLimits' | 'maxScoredTokens' | 'maxGuessedTokens'
+> {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
   /** Passes whose first run takes long, for example because it compiles code. They run once before requests come. */
   readonly warmUpShapes: readonly PassShape[];
-  readonly kvCacheLimits: KvCacheLimits;
   /** Resolves with the reason when the device is lost, even between runs. Left out for a CPU, which fails only in a run. */
   readonly failure?: Promise<Error>;
-  /** See `ModelRunner`. */
-  readonly maxScoredTokens: number;
-  /** See `ModelRunner`. */
-  readonly maxGuessedTokens: number;
   /** Resizes the cache and keeps what fits. */
   resize(shape: KvShape): void;
   /**
