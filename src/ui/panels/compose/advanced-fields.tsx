@@ -70,7 +70,7 @@ export function AdvancedFields({ form, fields = GENERATION_FIELDS, defaults = {}
 
 function OptionFields({ form, fields, defaults }: Required<AdvancedFieldsProps>) {
   return (
-    <div className="generation-options">
+    <div className="generation-options stack loose">
       {fields.map((field) => (
         <OptionField key={field.name} form={form} field={field} ownDefault={defaults[field.name]} />
       ))}

@@ -59,7 +59,7 @@ function Actions() {
     sendRef.current?.focus();
   };
   return (
-    <div className="actions compose-actions">
+    <div className="compose-actions cluster tight spaced">
       {isActive ? (
         <Button className="send-button" onClick={() => composer.cancel()}>
           Stop
@@ -100,7 +100,7 @@ function RunButton() {
   return (
     <Button
       ref={buttonRef}
-      className="button-primary run-button row"
+      className="button-primary run-button large apart row"
       disabled={!canSend}
       onClick={() => void composer.sendAll(SAMPLE_PROMPTS)}
     >
@@ -143,7 +143,7 @@ function ChoiceSwitch() {
   const numChoices = useComposerView(({ followed }) => followed?.numChoices ?? 1);
   if (numChoices === 1) return null;
   return (
-    <fieldset className="choices cluster tight">
+    <fieldset className="choices cluster tight spaced">
       <legend>Continuation</legend>
       {Array.from({ length: numChoices }, (_, index) => (
         <Button

@@ -14,7 +14,7 @@ interface SiteHeaderProps {
 /** One bar: the name, the views, how it is served, and the menu. */
 export function SiteHeader({ children, status }: SiteHeaderProps) {
   return (
-    <header className="site-header">
+    <header className="site-header row loose ground">
       <div className="brand row">
         <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
           <path d="M4 28V9a4 4 0 0 1 4-4h7a4 4 0 0 1 4 4h5a4 4 0 0 1 4 4v15z" />

@@ -22,7 +22,7 @@ export function ShapedAnswer({ shape, text, probabilities, canCopy = false }: Sh
   const { kind, body } = readShape(shape);
   if (text === '') return null;
   return (
-    <div className="shaped-answer spaced wrap stack tight" data-testid="shaped-answer">
+    <div className="spaced wrap stack tight" data-testid="shaped-answer">
       {kind === 'choice' ? (
         <ChoiceTable choices={choicesOf(body)} text={text} probabilities={probabilities} />
       ) : (

@@ -33,7 +33,7 @@ function Controls({ replay }: { readonly replay: Replay }) {
   const isAfterStep = atMs > (stepEnds[position - 1] ?? run.startedAtMs);
 
   return (
-    <fieldset className="slots-controls slots-replay note">
+    <fieldset className="slots-controls row tight slots-replay note">
       <legend className="visually-hidden">Replay of the last run</legend>
       <Button variant="quiet" onClick={() => goTo(position - (isAfterStep ? 0 : 1))}>
         Step back

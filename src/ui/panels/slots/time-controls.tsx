@@ -36,7 +36,7 @@ export function TimeControls({ replayRef, isRecording }: TimeControlsProps) {
   };
 
   return (
-    <div className="slots-controls note">
+    <div className="slots-controls row tight note">
       {isZoomed && (
         <Button variant="quiet" onClick={showAll}>
           Show all

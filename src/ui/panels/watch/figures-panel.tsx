@@ -65,7 +65,7 @@ const FIGURES: readonly FigureProps[] = [
 export function FiguresPanel() {
   const isServer = useIsServer();
   return (
-    <section className="figures-panel" aria-label="Figures of the run">
+    <section className="figures-panel named" aria-label="Figures of the run">
       <FiguresTime />
       <dl className="figures">
         {FIGURES.filter(({ needsEngine }) => !(isServer && needsEngine)).map((figure) => (

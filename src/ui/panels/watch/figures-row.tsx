@@ -17,7 +17,7 @@ export function FiguresRow({ isRecording = false }: { readonly isRecording?: boo
     );
   }, []);
   const intro = (
-    <p className="figures-intro">
+    <p className="figures-intro large wrap">
       A language model runs{' '}
       {server
         ? `at ${server}. This tab sends it your prompts.`

@@ -102,11 +102,11 @@ interface ReadoutProps {
 function Readout({ head, ref }: ReadoutProps) {
   return (
     <div className="readout" ref={ref} aria-hidden="true">
-      <div className="readout-row">
+      <div className="readout-row row loose">
         {head.lines.map((line) => (
-          <span className="readout-line" key={line.label + line.color} title={line.label}>
-            <Mark line={line} /> <span className="readout-label muted">{line.label}</span>{' '}
-            <span className="readout-value" />
+          <span className="readout-line row tight" key={line.label + line.color} title={line.label}>
+            <Mark line={line} /> <span className="muted">{line.label}</span>{' '}
+            <span className="readout-value strong" />
           </span>
         ))}
       </div>

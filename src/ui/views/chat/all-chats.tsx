@@ -77,7 +77,7 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
   return (
     <li className="split">
       <Button
-        className="button-quiet listed-open rounded start"
+        className="button-quiet listed-open start"
         aria-pressed={isColumn}
         onClick={() => (isColumn ? room.list.close(chat.id) : room.list.open(chat.id))}
       >

@@ -33,7 +33,7 @@ export function ChatView({ name }: { readonly name: string }) {
   return (
     <RoomContext value={room}>
       <TabPanel id={name} className="workspace generator-view chat-view">
-        <div className="rail">
+        <div className="rail stack loose top">
           <Part name="Ask all chats" content={<AskPanel />} />
           <div className="rail-more stack loose">
             <SystemPromptField />
@@ -49,7 +49,7 @@ export function ChatView({ name }: { readonly name: string }) {
           </div>
           <Part name="All chats" content={<AllChats />} />
         </div>
-        <div className="stage" data-folded={isFolded}>
+        <div className="stage stack loose top" data-folded={isFolded}>
           <Part name="Figures" content={<FiguresRow />} />
           {!isFolded && (
             <Part

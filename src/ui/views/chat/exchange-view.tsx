@@ -103,7 +103,7 @@ interface QuestionEditorProps {
 function QuestionEditor({ question, isLast, onSend, onCancel }: QuestionEditorProps) {
   const [text, setText] = useState(question);
   return (
-    <div className="question-editor">
+    <div>
       <MessageBox
         label="Edit the message"
         text={text}

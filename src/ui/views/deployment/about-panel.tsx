@@ -29,7 +29,7 @@ export function AboutPanel({ name, input }: AboutPanelProps) {
         Its code: <code>src/deployments/{name}.ts</code>
       </p>
       <Disclosure title="Use it from code">
-        <pre className="curl spaced-below given-text">
+        <pre className="spaced-below given-text">
           <code>{curl}</code>
         </pre>
         <div className="row">

@@ -30,7 +30,7 @@ export function DeploymentsView({ names, name, isShown, onChoose }: DeploymentsV
   const choices = [...names, ...(isKnown ? [] : [name])].map((each) => [each, titleOf(each)] as const);
   return (
     <TabPanel id={DEPLOYMENTS} className="workspace deployment-view">
-      <div className="rail">
+      <div className="rail stack loose top">
         {names.length > MAX_SEGMENTS || !isKnown ? (
           <Select className="stacked" label="Deployment" value={name} choices={choices} onChange={onChoose} />
         ) : (
@@ -53,7 +53,7 @@ export function DeploymentsView({ names, name, isShown, onChoose }: DeploymentsV
       {!isKnown && <UnknownDeployment name={name} />}
       {/* A hidden view keeps only its input; everything else comes from the store. */}
       {isKnown && isShown && (
-        <div className="stage" key={name}>
+        <div className="stage stack loose top" key={name}>
           <TimelinePanel deployment={name} onTry={() => queries.send(9)} />
           <div className="stage-lists stack roomy">
             <AnswerList deployment={name} />

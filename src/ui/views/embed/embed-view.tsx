@@ -39,13 +39,13 @@ export function EmbedView() {
       <TabPanel id={EMBEDDER} className={encoder ? 'workspace embed-view' : 'embed-offer'}>
         {encoder ? (
           <>
-            <div className="rail">
+            <div className="rail stack loose top">
               <Part name="Lines" content={<LinesPanel onCompare={compare} />} />
               <KnobsPanel name={EMBEDDER} />
               <Models />
               <div className="row">{lab.button}</div>
             </div>
-            <div className="stage">
+            <div className="stage stack loose top">
               <Part name="Figures" content={<EmbedFigures />} />
               <Part name="Charts" content={<Charts />} />
               {compared && (

@@ -31,13 +31,13 @@ export function JobsView({ name }: { readonly name: string }) {
   return (
     <JobFormContext value={form}>
       <TabPanel id={name} className="workspace generator-view jobs-view">
-        <div className="rail">
+        <div className="rail stack loose top">
           <Part
             name="New job"
             content={<NewJobPanel onChosen={() => show(undefined)} onCreated={({ id }) => show(id)} />}
           />
         </div>
-        <div className="stage">
+        <div className="stage stack loose top">
           {!isServer && <Part name="Figures" content={<FiguresRow />} />}
           <Part
             name="Charts"

@@ -47,7 +47,7 @@ export function TextView() {
   const [isCodeOpen, setIsCodeOpen] = useState(false);
   return (
     <TabPanel id={TEXT_GENERATOR} className="workspace generator-view">
-      <div className="rail">
+      <div className="rail stack loose top">
         <Part name="Prompt" content={<ComposePanel />} />
         <Part name="Batching policy" content={<PolicyPanel />} />
         <div className="rail-more stack loose">
@@ -59,7 +59,7 @@ export function TextView() {
         </div>
         <Suspense fallback={TOUR_PLACE}>{hasTour && <Tour />}</Suspense>
       </div>
-      <div className="stage">
+      <div className="stage stack loose top">
         <Part name="Figures" content={<FiguresRow isRecording={recording !== undefined} />} />
         <ServeContext value={recording ? { ...context, store: recording.store } : context}>
           <Part name="Charts" content={<MainCharts isRecording={recording !== undefined} />} />
