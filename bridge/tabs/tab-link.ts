@@ -6,23 +6,11 @@ import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
 import { createClientId } from '../../src/protocol/ids.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/wire.ts';
 import type { ClientMessage } from '../../src/protocol/client-messages.ts';
-import { DEFAULT_POLICY, type KnobSettings, type BatchingPolicy } from '../../src/protocol/status.ts';
+import { DEFAULT_POLICY, type KnobSettings } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
 import type { TabOwner } from './own-browser.ts';
-
-export interface TabLinkOptions {
-  /** Where the user can open a tab. */
-  readonly url: () => string;
-  /** Whether the server opens one itself. */
-  readonly isHeadless?: boolean;
-  /** How long requests wait for a tab after the start or after the last one closed, in ms. Then they fail at once. */
-  readonly graceMs: number;
-  /** The default hub of calls that name none; huggingface.co by default. */
-  readonly hub?: string | undefined;
-  /** Knobs of the text generator that a page begins to serve with, unless somebody has turned its knobs. */
-  readonly knobs?: Partial<BatchingPolicy>;
-}
+import type { TabLinkOptions } from './tab-link-options.ts';
 
 /** A worker's WebSocket. */
 interface TabSocket {
