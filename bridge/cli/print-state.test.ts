@@ -3,7 +3,7 @@ import { clientId } from '../../src/batching/generation/test-support.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import type { LinkListener } from '../../src/client/links/link.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
-import { NoTabError } from '../tabs/tab-link.ts';
+import { NoTabError } from '../tabs/no-tab-error.ts';
 import { printState, type StateOptions } from './print-state.ts';
 import { readyLine } from './ready-line.ts';
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { fromWireError } from '../../src/protocol/wire-errors.ts';
 import type { TabserveStatus } from '../../src/protocol/status.ts';
-import { NoTabError, TabLink } from './tab-link.ts';
+import { NoTabError } from './no-tab-error.ts';
+import { TabLink } from './tab-link.ts';
 import { createModelInfo } from '../../src/worker/test-support.ts';
 import { servedModel } from './served-model.ts';
 

@@ -10,6 +10,7 @@ import { DEFAULT_POLICY, type KnobSettings } from '../../src/protocol/status.ts'
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
 import type { TabOwner } from './own-browser.ts';
+import { NoTabError } from './no-tab-error.ts';
 import type { TabLinkOptions } from './tab-link-options.ts';
 
 /** A worker's WebSocket. */
@@ -128,23 +129,6 @@ export class TabLink implements Link {
   #awaitTab(): void {
     this.#cancelTimer = setDeadline(systemClock, this.#options.graceMs, () =>
       this.#listener?.onFailure(NoTabError.at(this.#options.url(), this.#options.isHeadless)),
-    );
-  }
-}
-
-/** No open tab runs the model, and none has connected within the grace period. */
-export class NoTabError extends Error {
-  override readonly name = 'NoTabError';
-  readonly code = 'NO_TAB';
-
-  /** @param isHeadless Whether the server has opened the page itself. */
-  static at(url: string, isHeadless = false): NoTabError {
-    if (isHeadless)
-      return new NoTabError(
-        `No tab is running the model: the page that --headless has opened isn't connected. Try again in a moment; if that doesn't help, open ${url} in a browser, whose console says what keeps it.`,
-      );
-    return new NoTabError(
-      `No open tab is running the model. Open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
     );
   }
 }

@@ -11,7 +11,7 @@ import { SortedQueue } from './called-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
 import { RequestCancelledError } from '../base/errors.ts';
 import { requireFunction } from '../base/validate.ts';
-import { requireEntries } from './batch-errors.ts';
+import { requireEntries } from './require-entries.ts';
 import type { RunningBatch } from './running-batch.ts';
 import { StreamBuffer } from './stream-buffer.ts';
 

@@ -1,4 +1,4 @@
-import { WasmForbiddenError } from '../../protocol/errors/worker.ts';
+import { wasmForbidden } from './wasm-errors.ts';
 
 /** An empty WebAssembly module: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
@@ -10,13 +10,4 @@ export function requireWasm(): void {
   } catch (cause) {
     throw wasmForbidden(cause);
   }
-}
-
-// The messages are here and not in the classes, which every page loads.
-
-function wasmForbidden(cause: unknown): WasmForbiddenError {
-  return new WasmForbiddenError(
-    "The Content-Security-Policy of the worker's script forbids WebAssembly: allow it with `script-src 'self' 'wasm-unsafe-eval'`.",
-    { cause },
-  );
 }

@@ -17,6 +17,7 @@ import type { LoadedDeployment, LoadTarget } from './load-target.ts';
 import { type Scenario, type Trace, traceSchema } from './scenario.ts';
 import type { TrialRecorder } from '../trials/trial-slots.ts';
 import * as v from 'valibot';
+import { noArrivalTimes, noTrace } from './trace-errors.ts';
 
 export interface LoadResults {
   readonly deployment: LoadedDeployment;
@@ -166,23 +167,6 @@ export function exportLoad({ trials, ...results }: LoadResults, target: Pick<Loa
     trials: trials.map(({ trace: own, slots: _slots, ...trial }) =>
       own === trace ? trial : { ...trial, trace: own },
     ),
-  };
-}
-
-// Why a trace can't be replayed. docs/errors.md is made from these functions.
-
-function noTrace(): WireError {
-  return {
-    code: 'NO_TRACE',
-    message: 'There is no trace to replay. Choose a file that a load test exported.',
-  };
-}
-
-function noArrivalTimes(): WireError {
-  return {
-    code: 'NO_ARRIVAL_TIMES',
-    message:
-      'The requests of this trace have no arrival times to scale. Choose Run, or record a trace with a rate.',
   };
 }
 

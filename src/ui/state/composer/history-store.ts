@@ -1,6 +1,7 @@
 import { clear, createStore, del, delMany, entries, keys, set, type UseStore } from 'idb-keyval';
 import type { GenerationTexts } from '../generation-fields.ts';
 import type { FinishReason, WireError } from '../../../client/index.ts';
+import { notStored } from './history-errors.ts';
 
 export interface HistoryEntry {
   /** Sorts by time. */
@@ -82,12 +83,4 @@ async function withDatabase<Result>(
 
 function tooMany(known: readonly string[]): string[] {
   return known.toSorted().slice(0, Math.max(0, known.length - MAX_ENTRIES));
-}
-
-/** docs/errors.md is made from this function. */
-function notStored(cause: unknown): WireError {
-  return {
-    code: 'HISTORY_NOT_STORED',
-    message: `The browser stores no history here (${String(cause)}): this one is lost when the tab closes. Leave private browsing or free some space, then reload.`,
-  };
 }

@@ -3,6 +3,7 @@ import type { WireError } from '../../../client/index.ts';
 import { readPermalink, withPermalink } from '../../state/permalink.ts';
 import { chatSchema, type SharedOptions } from './chat-schema.ts';
 import { createChat, shownAnswer, type Chat } from './chats.ts';
+import { linkBroken } from './link-errors.ts';
 
 /**
  * An address of the chats that brings a chat back, with its answers in view and all that they were asked with.
@@ -29,13 +30,4 @@ export function readChat(hash: string): Chat | WireError | undefined {
   if (!read.success) return linkBroken();
   const { title, exchanges, systemPrompt, texts } = read.output;
   return { ...createChat({ systemPrompt, texts }), title, exchanges };
-}
-
-/** docs/errors.md is made from this function. */
-function linkBroken(): WireError {
-  return {
-    code: 'LINK_BROKEN',
-    message:
-      'The chat of the link can’t be read: the link was cut, or another version of the page made it. Copy the whole link again.',
-  };
 }

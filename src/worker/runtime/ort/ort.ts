@@ -1,11 +1,11 @@
 import type * as Ort from 'onnxruntime-web/jspi';
 import { importPart } from '../../base/import-part.ts';
 import { noWebGpuAdapter, webGpuNotShipped } from '../../../protocol/errors/runtime-messages.ts';
-import { RuntimeFileError, NoRuntimeError } from '../../../protocol/errors/worker.ts';
+import type { RuntimeFileError } from '../../../protocol/errors/worker.ts';
 import { createMutex } from '../../../platform/mutex.ts';
 import { WASM_FILES, type OrtBuild, type OrtBuilds } from './ort-builds.ts';
 import { requireWasm } from '../require-wasm.ts';
-import { shown } from '../../../batching/base/errors.ts';
+import { noRuntime, runtimeFileMissing } from './ort-errors.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
@@ -130,25 +130,4 @@ function explain(build: OrtBuild, cause: unknown): unknown {
   if (cause instanceof Error && MISSING_FILE.test(cause.message))
     missingFiles.set(build, runtimeFileMissing(cause, lastWasmUrl()));
   return missingFiles.get(build) ?? cause;
-}
-
-// The messages are here and not in the classes, which every page loads.
-
-const MAX_ADDRESS = 300;
-
-/** @param url The file's address; undefined where the browser doesn't tell. */
-function runtimeFileMissing(cause: Error, url: string | undefined): RuntimeFileError {
-  const where = url === undefined ? '' : ` from ${shown(url, MAX_ADDRESS)}`;
-  return new RuntimeFileError(
-    `onnxruntime's .wasm file couldn't be loaded${where}: it is missing, or a web page came in its place. Check that the device is online, ` +
-      "then reload the page. In an app of your own, serve the files of the package's folder onnxruntime/ and name their address: " +
-      'startWorker({ runtimeUrl }).',
-    { cause },
-  );
-}
-
-function noRuntime(detail: string): NoRuntimeError {
-  return new NoRuntimeError(
-    `The ONNX runtime of tabserve/worker-webgpu doesn't run here: ${detail}. Update the browser, or import tabserve/worker in the worker's script.`,
-  );
 }

@@ -2,7 +2,7 @@ import type { BatchContext } from '../../../batching/batch/batch.ts';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import { isMemoryError } from '../../runtime/faults/fault-of.ts';
-import { requireEntries } from '../../../batching/batch/batch-errors.ts';
+import { requireEntries } from '../../../batching/batch/require-entries.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 
 export type BatchHandler<Item> = (
