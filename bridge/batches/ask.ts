@@ -1,5 +1,6 @@
 import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
-import { mayComeLater, SEED_OF_FILE, seedOfRow } from '../../src/jobs/row-rules.ts';
+import { mayComeLater } from '../../src/jobs/may-come-later.ts';
+import { SEED_OF_FILE, seedOfRow } from '../../src/jobs/row-rules.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { parseJson } from '../../src/platform/parse-json.ts';
 import { badAnswer } from '../../src/protocol/server-errors.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { mayComeLater, numRowsFor } from './row-rules.ts';
+import { mayComeLater } from './may-come-later.ts';
+import { numRowsFor } from './row-rules.ts';
 
 it.each(['NO_TAB', 'NO_MODEL', 'BACK_PRESSURE', 'CLOSED', 'HUB_UNREACHABLE', 'SERVER_ACCESS_DENIED'])(
   'a row waits after %s, which says nothing about it',

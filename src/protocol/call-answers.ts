@@ -53,12 +53,3 @@ export const CALL_ANSWERS = {
 export type CallName = keyof typeof CALL_ANSWERS;
 
 export type CallAnswer<Name extends CallName> = Wire<(typeof CALL_ANSWERS)[Name]>;
-
-/** The calls that a client makes about jobs. */
-export type JobCall = Extract<CallName, `${string}job${string}`>;
-
-export function isJobCall<Message extends { readonly type: string }>(
-  message: Message,
-): message is Extract<Message, { readonly type: JobCall }> {
-  return message.type.includes('job');
-}

@@ -1,5 +1,5 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import { mayComeLater } from '../row-rules.ts';
+import { mayComeLater } from '../may-come-later.ts';
 import { rowReader, isGenerated, toResult, type RowRequest } from '../read-row.ts';
 import { RowRunner, type RowRead, type RowServer } from '../row-runner.ts';
 import { asRequestId, type RequestId } from '../../protocol/ids.ts';

@@ -9,7 +9,7 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MAX_PROMPT_LENGTH, type WireError } from '../../protocol/wire.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import type { JobCall } from '../../protocol/call-answers.ts';
+import type { JobCall } from './job-calls.ts';
 import { JobRunner, type JobServer } from './job-runner.ts';
 import type { Draft, JobStore } from './job-store.ts';
 import type { ComparedModel } from '../../protocol/served-model.ts';

@@ -10,7 +10,7 @@ import { PROTOCOL_VERSION, type Unsigned, type WireError } from '../../protocol/
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { MemoryFolder, OpfsFile } from '../models/store/test-support.ts';
 import { createModelInfo, createWorkerStatus } from '../test-support.ts';
-import type { JobCall } from '../../protocol/call-answers.ts';
+import type { JobCall } from '../../jobs/service/job-calls.ts';
 import { openJobs } from './opfs-job-store.ts';
 import type { RowRequest } from '../../jobs/read-row.ts';
 import { storageFull } from '../models/store/store-errors.ts';

@@ -1,5 +1,6 @@
 import { numRowsFor } from '../../jobs/row-rules.ts';
-import type { JobCall, CallAnswer } from '../../protocol/call-answers.ts';
+import type { JobCall } from '../../jobs/service/job-calls.ts';
+import type { CallAnswer } from '../../protocol/call-answers.ts';
 import type { JobServer } from '../../jobs/service/job-runner.ts';
 import type { JobService } from '../../jobs/service/job-service.ts';
 import { handleCall, type CallMessage } from '../../protocol/calls.ts';

@@ -1,4 +1,4 @@
-import type { JobCall } from '../../../protocol/call-answers.ts';
+import type { JobCall } from '../../../jobs/service/job-calls.ts';
 import { JobService, type JobServiceHost } from '../../../jobs/service/job-service.ts';
 import { MemoryJobStore } from '../../../jobs/service/memory-job-store.ts';
 import { handleCall } from '../../../protocol/calls.ts';

@@ -22,7 +22,7 @@ import { PROTOCOL_VERSION, type Unsigned } from '../../../protocol/wire.ts';
 import { fromWireError, toWireError } from '../../../protocol/wire-errors.ts';
 import type { WorkerMessage } from '../../../protocol/worker-messages.ts';
 import type { Link, LinkListener, Outgoing } from '../link.ts';
-import { isJobCall } from '../../../protocol/call-answers.ts';
+import { isJobCall } from '../../../jobs/service/job-calls.ts';
 import { ROWS_AT_SERVER } from '../../../jobs/row-rules.ts';
 import type { ServerJobs } from './server-jobs.ts';
 import { embed, rerank } from './encoder-requests.ts';

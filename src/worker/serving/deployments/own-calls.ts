@@ -1,5 +1,6 @@
 import type { MetricsRegistry } from '../../../batching/metrics/registry.ts';
-import type { CallName, JobCall } from '../../../protocol/call-answers.ts';
+import type { CallName } from '../../../protocol/call-answers.ts';
+import type { JobCall } from '../../../jobs/service/job-calls.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { importPart } from '../../base/import-part.ts';
 import type { ServingLog } from '../../logs/serving-log.ts';
