@@ -1,6 +1,8 @@
 import { expect, it, vi } from 'vitest';
 
+import { createModelOpener } from './ai-sdk/model-opener.ts';
 import { connect, type ConnectOptions } from './client.ts';
+import { ModelHost } from './prompt-api/model-host.ts';
 
 const worker = (): Worker => {
   throw new Error('No tab leads here.');
@@ -75,4 +77,12 @@ it.each([
   vi.stubGlobal('Worker', EventTarget);
   const refused = connect({ worker, model: null, [name]: value });
   await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTION', param: name });
+});
+
+it('the AI SDK and the Prompt API keep their own options from it', async () => {
+  const openModel = createModelOpener({ worker, load: { dtype: 'q8' } });
+  await expect(openModel('owner/name', undefined)).rejects.toMatchObject({ code: 'NO_BROWSER' });
+  const own = { embeddingModel: 'owner/name', load: {}, generation: {}, legacy: true, force: true };
+  const host = new ModelHost({ worker, model: 'owner/name', ...own });
+  await expect(host.connected()).rejects.toMatchObject({ code: 'NO_BROWSER' });
 });

@@ -15,6 +15,15 @@ type Finding =
   | { readonly availability: Exclude<Availability, 'unavailable'> }
   | { readonly availability: 'unavailable'; readonly reason: string };
 
+/** Options of this API, of which `connect` knows nothing. */
+const OWN_OPTIONS: Readonly<Record<string, undefined>> = {
+  embeddingModel: undefined,
+  load: undefined,
+  generation: undefined,
+  legacy: undefined,
+  force: undefined,
+};
+
 const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 
 /** The client whose worker answers, connected by the first call, and the model of the sessions. */
@@ -60,17 +69,11 @@ export class ModelHost {
 
   /** The client. The first call connects it. */
   connected(): Promise<TabserveClient> {
-    const {
-      embeddingModel: _embedding,
-      load: _load,
-      generation: _generation,
-      legacy: _legacy,
-      ...options
-    } = this.#options;
+    const options = this.#options;
     this.#serve ??=
       'serve' in options
         ? Promise.resolve(options.serve)
-        : connect({ ...options, model: this.#wanted === undefined ? options.model : null });
+        : connect({ ...options, ...OWN_OPTIONS, model: this.#wanted === undefined ? options.model : null });
     return this.#serve;
   }
 

@@ -93,7 +93,7 @@ function JobActions({
   const { job, info } = view;
   const { state, counts } = info;
   return (
-    <div className="cluster tight">
+    <div className="job-actions cluster tight">
       {onPause && (
         <Button variant="small" onClick={onPause}>
           Pause
