@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../src/batching/base/clock.ts';
+import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { watchStall, type Exchange } from './exchange.ts';
 import type { HttpError } from '../../src/protocol/openai/http-error.ts';
 
@@ -24,10 +25,10 @@ const SERVER_SENT_EVENTS: StreamFormat = {
   keepAlive: ': keep-alive\n\n',
 };
 
-/** JSON in each line. */
+/** JSON in each line, with the arguments of tools as the model wrote them. */
 export const JSON_LINES: StreamFormat = {
   contentType: 'application/x-ndjson',
-  write: (event) => `${JSON.stringify(event)}\n`,
+  write: (event) => `${writeOrderedJson(event)}\n`,
 };
 
 /**

@@ -39,6 +39,9 @@ export type RequestContext = Pick<
 /** Answers the body of a request with the body of the answer. @throws HttpError, or an error of the worker. */
 export type AnswerBody = (body: unknown, context: RequestContext) => Promise<object>;
 
+/** Undefined where JSON has no text for the value. */
+export type WriteJson = (value: unknown) => string | undefined;
+
 /** One HTTP request and its answer. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -122,8 +125,9 @@ export class Exchange {
     }
   }
 
-  sendJson(status: number, value: unknown): void {
-    this.send(status, 'application/json; charset=utf-8', `${JSON.stringify(value)}\n`);
+  /** @param write Writes the JSON. */
+  sendJson(status: number, value: unknown, write: WriteJson = JSON.stringify): void {
+    this.send(status, 'application/json; charset=utf-8', `${write(value)}\n`);
   }
 
   send(status: number, contentType: string, body: string): void {

@@ -1,3 +1,4 @@
+import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
 import { readJson } from '../../http/read-body.ts';
@@ -18,6 +19,7 @@ export function messageRoutes(serve: TabserveClient): readonly Route[] {
       input: INPUT,
       read: readMessagesRequest,
       answerTo: (given) => new MessageAnswer(given),
+      write: writeOrderedJson,
       describeError: messageError,
     }),
     workRoute(`${PATH}/count_tokens`, async (exchange) => {

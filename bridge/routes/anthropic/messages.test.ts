@@ -48,6 +48,9 @@ const called = (calls: readonly unknown[], ...contents: unknown[]) => ({
   ],
 });
 
+/** `JSON.parse` would change it. */
+const UNROUNDED = '{"at":1413617112501850121,"10":2.0,"2":1}';
+
 const CHOICE = { text: '', generatedText: '', tokenIds: [7], seed: 1 };
 
 describe('a message', () => {
@@ -104,6 +107,32 @@ describe('a message', () => {
       stop_reason: 'max_tokens',
       stop_sequence: null,
     });
+  });
+
+  it("keeps the model's own numbers and order of keys in the input of a call", async () => {
+    const answer = played.ask({ tools: [{ name: 'look', input_schema: { type: 'object' } }] });
+    const { requestId } = await played.submission();
+    const parts = {
+      reasoning: '',
+      content: '',
+      toolCalls: [{ id: 'c1', name: 'look', arguments: UNROUNDED }],
+    };
+    played.finish(requestId, 'A', {
+      answer: parts,
+      choices: [{ ...CHOICE, finishReason: 'stop', answer: parts }],
+    });
+    expect(await (await answer).text()).toContain(`"input":${UNROUNDED}`);
+  });
+
+  it('keeps the numbers and the order of keys that a call of the history came with', async () => {
+    const { messages } = called([use('1')], [result('1')]);
+    const body = JSON.stringify({ max_tokens: 8, messages }).replace('"input":{}', `"input":${UNROUNDED}`);
+    void played.ask({}, { body }).catch(() => undefined);
+    expect((await played.submission()).input).toMatchObject([
+      {},
+      { toolCalls: [{ arguments: UNROUNDED }] },
+      {},
+    ]);
   });
 
   it('streams its blocks one after the other, each with its beginning and its end', async () => {

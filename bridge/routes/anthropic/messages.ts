@@ -1,4 +1,5 @@
 import { shown } from '../../../src/batching/base/errors.ts';
+import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage, TextPart } from '../../../src/protocol/chat.ts';
@@ -163,7 +164,7 @@ function readText(place: string, value: unknown): string {
 
 function callOf(at: string, { id, name, input = {} }: Fields): ToolCall {
   if (typeof id === 'string' && typeof name === 'string' && isRecord(input))
-    return { id, name, arguments: JSON.stringify(input) };
+    return { id, name, arguments: writeOrderedJson(input) ?? '' };
   throw HttpError.expected(at, 'an object with `id`, `name` and `input`');
 }
 

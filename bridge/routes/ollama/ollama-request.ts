@@ -1,3 +1,4 @@
+import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import { keysOf } from '../../../src/batching/base/records.ts';
 import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import type { GenerationOptions } from '../../../src/protocol/generation.ts';
@@ -261,6 +262,6 @@ function callOf(place: string, call: unknown, otherwise: string): unknown {
     );
   if (!isRecord(given) && typeof given !== 'string')
     throw HttpError.expected(`${place}.function.arguments`, 'an object', textOf(given));
-  const json = typeof given === 'string' ? given : JSON.stringify(given);
+  const json = typeof given === 'string' ? given : (writeOrderedJson(given) ?? '');
   return { id: typeof id === 'string' && id !== '' ? id : otherwise, function: { name, arguments: json } };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { EMBEDDER, type Embedding } from '../../../src/protocol/embedding.ts';
 import { positive, text } from '../../../src/protocol/openai/embeddings-request.ts';
@@ -81,6 +82,7 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       read: readOllamaChat,
       answerTo: answerWith(writeMessage),
       readBody: readUntypedJson,
+      write: writeOrderedJson,
       describeError,
     }),
     generationRoute(serve, {
@@ -89,6 +91,7 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       read: readOllamaGenerate,
       answerTo: answerWith(writeResponse),
       readBody: readUntypedJson,
+      write: writeOrderedJson,
       describeError,
     }),
     workRoute(

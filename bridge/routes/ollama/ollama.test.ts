@@ -20,6 +20,17 @@ async function play(path: string, body: object): Promise<PlayedRoute> {
   return played;
 }
 
+/** `JSON.parse` would change it. */
+const UNROUNDED = '{"at":1413617112501850121,"10":2.0,"2":1}';
+
+const CHOICE = { text: '', generatedText: '', tokenIds: [7], seed: 1, finishReason: 'stop' } as const;
+
+const answerWithCalls = (...calls: readonly string[]) => ({
+  reasoning: '',
+  content: '',
+  toolCalls: calls.map((json, index) => ({ id: `c${index}`, name: 'look', arguments: json })),
+});
+
 const chat = (): Promise<PlayedRoute> =>
   play('/api/chat', { model: 'A:latest', messages: [{ role: 'user', content: 'Hello' }] });
 
@@ -83,6 +94,29 @@ describe("Ollama's chat", () => {
       { message: { content: '', tool_calls: [call] }, done: false },
       { message: { content: '' }, done: true, done_reason: 'stop', eval_count: 2 },
     ]);
+  });
+
+  it("keeps the model's own numbers and order of keys in the arguments of a call, whole and in a stream", async () => {
+    for (const stream of [false, true]) {
+      const played = await chat();
+      const text = played.ask({ stream }).then((answer) => answer.text());
+      const { requestId } = await played.submission();
+      played.start(requestId);
+      if (stream) {
+        played.part(requestId, { type: 'tool-call', index: 0, id: 'c1', name: 'look' });
+        played.part(requestId, { type: 'tool-arguments', index: 0, text: UNROUNDED });
+      }
+      const answer = answerWithCalls(UNROUNDED);
+      played.finish(requestId, 'A', { answer, choices: [{ ...CHOICE, answer }] });
+      expect(await text).toContain(`"arguments":${UNROUNDED}`);
+    }
+  });
+
+  it('keeps the numbers and the order of keys that a call of the history came with', async () => {
+    const played = await chat();
+    const body = JSON.stringify(answersOf({})).replace('{"at":"f"}', UNROUNDED);
+    void played.ask({}, { body }).catch(() => undefined);
+    expect((await played.submission()).input).toMatchObject([{ toolCalls: [{ arguments: UNROUNDED }] }, {}]);
   });
 
   it('knows which call an answer of a tool is for, by its name or its place', async () => {

@@ -1,3 +1,4 @@
+import { parseOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
@@ -62,10 +63,10 @@ export function deltaOf(part: AnswerPart): object {
   }
 }
 
-/** The arguments of a call; undefined where they were cut. */
+/** The arguments of a call, with keys and numbers as the model wrote them; undefined where they were cut. */
 export function wholeArguments(json: string): unknown {
   try {
-    return JSON.parse(json === '' ? '{}' : json) as unknown;
+    return parseOrderedJson(json === '' ? '{}' : json);
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { chatLogprobs, completionLogprobs, promptLogprobs } from '../../../src/p
 import { ResponseAnswer } from './response-answer.ts';
 import { readResponseRequest } from './response-request.ts';
 import { inApiNames, type GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
-import type { AnswerBody, Exchange, RequestContext } from '../../http/exchange.ts';
+import type { AnswerBody, Exchange, RequestContext, WriteJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../../tabs/served-model.ts';
@@ -83,13 +83,15 @@ interface Endpoint<Request extends GenerationRequest> {
   readonly answerTo: (given: AskedGeneration<Request>) => Pick<Answer, 'whole' | 'stream'>;
   /** How a body is read; by default it has to be sent as JSON. */
   readonly readBody?: typeof readJson;
+  /** Writes a whole answer; by default as `JSON.stringify` does. */
+  readonly write?: WriteJson;
   /** The body of an error, where it isn't OpenAI's. */
   readonly describeError?: Exchange['describeError'];
 }
 
 export function generationRoute<Request extends GenerationRequest>(
   serve: TabserveClient,
-  { path, input, read, answerTo, readBody = readJson, describeError }: Endpoint<Request>,
+  { path, input, read, answerTo, readBody = readJson, write, describeError }: Endpoint<Request>,
 ): GenerationRoute {
   const tokenTexts = new TokenTexts(serve);
   const answer = async <Result>(
@@ -110,7 +112,7 @@ export function generationRoute<Request extends GenerationRequest>(
     if (describeError) exchange.describeError = describeError;
     const asked = read(await readBody(exchange.request));
     if (asked.isStream) await answer(asked, exchange, (streamed) => streamed.stream(exchange));
-    else exchange.sendJson(200, await answer(asked, exchange, (given) => given.whole()));
+    else exchange.sendJson(200, await answer(asked, exchange, (given) => given.whole()), write);
   });
   return { ...route, answer: async (body, context) => answer(read(body), context, (given) => given.whole()) };
 }
