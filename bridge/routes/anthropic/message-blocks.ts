@@ -22,7 +22,7 @@ const KINDS = {
   tool_use: {
     deltaOf: (json: string): object => ({ type: 'input_json_delta', partial_json: json }),
     endOf: (json: string): object | undefined => {
-      const input = wholeArguments(json);
+      const input = wholeArguments(json, false);
       return input === undefined ? undefined : { input };
     },
   },

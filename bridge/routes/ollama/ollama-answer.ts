@@ -4,7 +4,15 @@ import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { EventStream, JSON_LINES } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { ANSWER_PARTS, answerOf, resultIn, wholeArguments, type AnswerParts } from '../openai/chat-answer.ts';
+import {
+  ANSWER_PARTS,
+  answerOf,
+  isCut,
+  resultIn,
+  wholeArguments,
+  wholeCallsOf,
+  type AnswerParts,
+} from '../openai/chat-answer.ts';
 import { Generation, type AskedGeneration } from '../openai/generation.ts';
 import type { OllamaRequest } from './ollama-request.ts';
 
@@ -12,7 +20,12 @@ import type { OllamaRequest } from './ollama-request.ts';
 interface Said {
   readonly content: string;
   readonly thinking?: string;
-  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCalls?: readonly PlacedCall[];
+}
+
+interface PlacedCall extends ToolCall {
+  /** Its place among the calls of the answer. */
+  readonly index: number;
 }
 
 /** How one of the two endpoints writes it. */
@@ -56,9 +69,9 @@ export class OllamaAnswer {
     const { isFor } = this.#asked;
     if (isFor) return this.#onlyTold(isFor);
     const result = resultIn(await this.#generation.results());
-    const { reasoning, content, toolCalls } = answerOf(result);
-    const whole = toolCalls.filter(isWhole);
-    return { ...this.#partOf({ content, thinking: reasoning, toolCalls: whole }), ...endOf(result) };
+    const { reasoning, content } = answerOf(result);
+    const toolCalls = wholeCallsOf(result).map((call, index) => ({ ...call, index }));
+    return { ...this.#partOf({ content, thinking: reasoning, toolCalls }), ...endOf(result) };
   }
 
   async stream(exchange: Exchange): Promise<void> {
@@ -79,9 +92,10 @@ export class OllamaAnswer {
           if (part.type === 'reasoning') send({ content: '', thinking: part.text });
         }
       });
-      const toolCalls = calls.end();
+      const result = resultIn(results);
+      const toolCalls = calls.end(isCut(result));
       if (toolCalls.length > 0) send({ content: '', toolCalls });
-      stream.send({ ...this.#partOf({ content: '' }), ...endOf(resultIn(results)) });
+      stream.send({ ...this.#partOf({ content: '' }), ...endOf(result) });
     }
     stream.close();
   }
@@ -98,32 +112,31 @@ export class OllamaAnswer {
 /** Collects the pieces of calls, which this API sends whole. */
 class WholeCalls {
   #open: ToolCall | undefined;
+  #numEnded = 0;
 
   /** The call that ends where this part begins, if one does. */
-  before(part: AnswerPart): readonly ToolCall[] {
+  before(part: AnswerPart): readonly PlacedCall[] {
     if (part.type === 'tool-arguments') {
       if (this.#open) this.#open = { ...this.#open, arguments: this.#open.arguments + part.text };
       return [];
     }
-    const ended = this.end();
+    const ended = this.end(false);
     if (part.type === 'tool-call') this.#open = { id: part.id, name: part.name, arguments: '' };
     return ended;
   }
 
-  /** One that was cut is left out. */
-  end(): readonly ToolCall[] {
+  /** One that was cut is left out. @param isEndCut Whether the answer was cut where this call ends. */
+  end(isEndCut: boolean): readonly PlacedCall[] {
     const call = this.#open;
     this.#open = undefined;
-    return call && isWhole(call) ? [call] : [];
+    if (!call || wholeArguments(call.arguments, isEndCut) === undefined) return [];
+    this.#numEnded += 1;
+    return [{ ...call, index: this.#numEnded - 1 }];
   }
 }
 
-function describeCall({ id, name, arguments: json }: ToolCall, index: number): object {
-  return { id, function: { index, name, arguments: wholeArguments(json) } };
-}
-
-function isWhole({ arguments: json }: ToolCall): boolean {
-  return wholeArguments(json) !== undefined;
+function describeCall({ id, name, arguments: json, index }: PlacedCall): object {
+  return { id, function: { index, name, arguments: wholeArguments(json, false) } };
 }
 
 function inNanoseconds(ms: number): number {
@@ -133,7 +146,7 @@ function inNanoseconds(ms: number): number {
 function endOf({ finishReason, usage, timings: { ttftMs, e2eMs } }: GenerationResult): object {
   return {
     done: true,
-    done_reason: finishReason,
+    done_reason: finishReason === 'length' ? finishReason : 'stop',
     total_duration: inNanoseconds(e2eMs),
     load_duration: 0,
     prompt_eval_count: usage.numPromptTokens,

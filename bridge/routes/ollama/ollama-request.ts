@@ -26,6 +26,8 @@ export interface OllamaRequest extends GenerationRequest {
   readonly thinks: boolean;
   /** The prompt for a model without a chat template. */
   readonly plainPrompt?: string;
+  /** Whether the answer may fill the context, as a chat's does by itself. */
+  readonly fillsContext: boolean;
 }
 
 const OPTIONS: OptionNames = new Map([
@@ -106,6 +108,11 @@ export function readOllamaGenerate(body: unknown): OllamaRequest {
       'system',
       '`system` needs the chat template, which `raw: true` leaves out: put it into `prompt`, or leave out one of them.',
     );
+  if (raw && request.thinks)
+    throw HttpError.invalid(
+      'think',
+      '`think` needs the chat template, which `raw: true` leaves out: leave out one of them.',
+    );
   if (raw) return { ...request, prompts: [prompt] };
   return system === '' ? { ...request, plainPrompt: prompt } : request;
 }
@@ -123,11 +130,13 @@ function requestOf(
     if (typeof (fields[name] ?? true) !== 'boolean')
       throw HttpError.expected(name, 'true or false', textOf(fields[name]));
   const mayGo = mayGoAfter(keepAlive);
+  const options = readModelOptions(fields);
   return {
     prompts: [messages],
-    options: { ...readModelOptions(fields), ...ofTools },
+    options: { ...withThinking(withLimit(options), think), ...ofTools, n: 1 },
     ...(messages.length === 0 && { isFor: mayGo ? 'unload' : 'load' }),
-    thinks: think !== undefined && think !== false && think !== 'none',
+    thinks: asksToThink(think),
+    fillsContext: (options.maxNewTokens ?? 0) < 0,
     hasPromptLogprobs: false,
     names: NAMES,
     model: nameOf(model),
@@ -167,25 +176,40 @@ export function readOllamaOptions(options: unknown = {}): Fields {
   return given;
 }
 
+const PENALTIES = { repeat_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
+
 function readModelOptions(fields: Fields): GenerationOptions {
   const given = readOllamaOptions(fields['options']);
   // It limits a penalty, and without one nothing.
   const { repeat_last_n: _window, ...others } = given;
-  const hasPenalty = (given['repeat_penalty'] ?? 1) !== 1;
+  const hasPenalty = Object.entries(PENALTIES).some(([name, none]) => (given[name] ?? none) !== none);
   checkNeutral(hasPenalty ? given : others, NEUTRAL_OPTIONS, 'options.');
-  const { stop, maxNewTokens, ...read } = readOptions(given, OPTIONS);
-  // Negative: as many as there is room for.
-  const hasLimit = maxNewTokens !== undefined && maxNewTokens >= 0;
+  const { stop, seed, ...read } = readOptions(given, OPTIONS);
   const format = readFormat(fields['format']);
-  return withEffort(
-    {
-      ...read,
-      ...(hasLimit && { maxNewTokens }),
-      ...(stop !== undefined && { stop: typeof stop === 'string' ? [stop] : stop }),
-      ...(format && { responseFormat: format }),
-    },
-    readThink(fields['think']),
-  );
+  return {
+    ...read,
+    // -1 is any seed.
+    ...(seed !== undefined && seed !== -1 && { seed }),
+    ...(stop !== undefined && { stop: typeof stop === 'string' ? [stop] : stop }),
+    ...(format && { responseFormat: format }),
+  };
+}
+
+/** A negative limit is none: the answer may fill the context. */
+function withLimit(options: GenerationOptions): GenerationOptions {
+  const { maxNewTokens = 0, ...others } = options;
+  return maxNewTokens < 0 ? others : options;
+}
+
+function asksToThink(think: unknown): boolean {
+  return think !== undefined && think !== false && think !== 'none';
+}
+
+function withThinking(options: GenerationOptions, think: unknown): GenerationOptions {
+  const read = withEffort(options, readThink(think));
+  return asksToThink(think)
+    ? { ...read, chatTemplateArguments: { enable_thinking: true, ...read.chatTemplateArguments } }
+    : read;
 }
 
 function readThink(think: unknown): unknown {
@@ -252,8 +276,8 @@ function readCalls(place: string, calls: unknown, index: number): unknown {
 
 /** Arguments are an object here, and JSON elsewhere. @throws HttpError 400 */
 function callOf(place: string, call: unknown, otherwise: string): unknown {
-  const { id, function: called } = isRecord(call) ? call : {};
-  const { name, arguments: given = {} } = isRecord(called) ? called : {};
+  const { id, function: called, ...others } = isRecord(call) ? call : {};
+  const { name, arguments: given = {}, ...inner } = isRecord(called) ? called : {};
   if (typeof name !== 'string')
     throw HttpError.expected(
       place,
@@ -263,5 +287,9 @@ function callOf(place: string, call: unknown, otherwise: string): unknown {
   if (!isRecord(given) && typeof given !== 'string')
     throw HttpError.expected(`${place}.function.arguments`, 'an object', textOf(given));
   const json = typeof given === 'string' ? given : (writeOrderedJson(given) ?? '');
-  return { id: typeof id === 'string' && id !== '' ? id : otherwise, function: { name, arguments: json } };
+  return {
+    ...others,
+    id: typeof id === 'string' && id !== '' ? id : otherwise,
+    function: { ...inner, name, arguments: json },
+  };
 }

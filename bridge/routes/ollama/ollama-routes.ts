@@ -51,15 +51,7 @@ const showRequest = v.object({
 export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
   const answerWith = (write: Write) => (given: AskedGeneration<OllamaRequest>) => {
     const { model } = serve.status();
-    const { asked } = given;
-    if (asked.thinks && model?.canThink === false)
-      throw HttpError.invalid(
-        'think',
-        `\`${model.id}\` does not support thinking: leave \`think\` out, or pass false.`,
-      );
-    const isPlain = asked.plainPrompt !== undefined && !model?.hasChatTemplate;
-    const fitting = isPlain ? { ...asked, prompts: [asked.plainPrompt] } : asked;
-    return new OllamaAnswer({ ...given, asked: fitting }, model?.id ?? '', write);
+    return new OllamaAnswer({ ...given, asked: askedOf(model, given.asked) }, model?.id ?? '', write);
   };
   const describeError = ollamaError;
   return [
@@ -103,6 +95,23 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       inOwnWords((exchange) => answerOlderEmbed(serve, exchange)),
     ),
   ];
+}
+
+/** A request as this model takes it: with a plain prompt where no template writes a chat. @throws HttpError 400 */
+function askedOf(model: ModelInfo | undefined, asked: OllamaRequest): OllamaRequest {
+  const [prompt] = asked.prompts;
+  const plain = typeof prompt === 'string' || model?.hasChatTemplate ? prompt : (asked.plainPrompt ?? prompt);
+  const isPlain = typeof plain === 'string';
+  if (model && asked.thinks && (isPlain || model.canThink === false))
+    throw HttpError.invalid(
+      'think',
+      `\`${model.id}\` does not support thinking: leave \`think\` out, or pass false.`,
+    );
+  if (!isPlain) return asked;
+  const { chatTemplateArguments: _variables, ...options } = asked.options;
+  // A text has a default limit. Of a larger one the model takes what there is room for.
+  const limit = asked.fillsContext ? { maxNewTokens: Number.MAX_SAFE_INTEGER } : {};
+  return { ...asked, prompts: [plain], options: { ...options, ...limit } };
 }
 
 function inOwnWords(handle: Handle): Handle {

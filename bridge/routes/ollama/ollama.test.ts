@@ -119,6 +119,55 @@ describe("Ollama's chat", () => {
     expect((await played.submission()).input).toMatchObject([{ toolCalls: [{ arguments: UNROUNDED }] }, {}]);
   });
 
+  it('numbers its calls alike, whole and in a stream', async () => {
+    for (const stream of [false, true]) {
+      const played = await chat();
+      const lines = linesOf(played.ask({ stream }));
+      const { requestId } = await played.submission();
+      played.start(requestId);
+      for (const index of stream ? [0, 1] : []) {
+        played.part(requestId, { type: 'tool-call', index, id: `c${index}`, name: 'look' });
+        played.part(requestId, { type: 'tool-arguments', index, text: '{}' });
+      }
+      const answer = answerWithCalls('{}', '{}');
+      played.finish(requestId, 'A', { answer, choices: [{ ...CHOICE, answer }] });
+      expect(JSON.stringify(await lines)).toMatch(/"index":0,.*"index":1,/);
+    }
+  });
+
+  it.each(['', '{"at":'])(
+    'ends with stop and no call where a stop string cuts it behind %j',
+    async (json) => {
+      for (const stream of [false, true]) {
+        const played = await chat();
+        const lines = linesOf(played.ask({ stream }));
+        const { requestId } = await played.submission();
+        played.start(requestId);
+        if (stream) {
+          played.part(requestId, { type: 'tool-call', index: 0, id: 'c0', name: 'look' });
+          if (json !== '') played.part(requestId, { type: 'tool-arguments', index: 0, text: json });
+        }
+        const answer = answerWithCalls(json);
+        const cut = { finishReason: 'stop', stopString: '"a"', answer } as const;
+        played.finish(requestId, 'A', { ...cut, choices: [{ ...CHOICE, ...cut }] });
+        expect(await lines).toEqual([expect.objectContaining({ done: true, done_reason: 'stop' })]);
+        expect(JSON.stringify(await lines)).not.toContain('tool_calls');
+      }
+    },
+  );
+
+  it("asks for one answer, whatever the model's default", async () => {
+    const played = await chat();
+    void played.ask({}).catch(() => undefined);
+    expect((await played.submission()).options).toMatchObject({ n: 1 });
+  });
+
+  it('takes the seed -1 as any seed', async () => {
+    const played = await chat();
+    void played.ask({ options: { seed: -1 } }).catch(() => undefined);
+    expect((await played.submission()).options).not.toHaveProperty('seed', -1);
+  });
+
   it('knows which call an answer of a tool is for, by its name or its place', async () => {
     const played = await chat();
     const asked = played.ask({
@@ -192,7 +241,9 @@ describe("Ollama's chat", () => {
     [{ format: 'json' }, { responseFormat: { type: 'json_object' } }],
     [{ format: { type: 'object' } }, { responseFormat: { type: 'json_schema', schema: { type: 'object' } } }],
     [{ think: false }, { chatTemplateArguments: { enable_thinking: false } }],
-    [{ options: { repeat_last_n: 64, temperature: 0 } }, { temperature: 0 }],
+    [{ think: true }, { chatTemplateArguments: { enable_thinking: true } }],
+    [{ think: 'high' }, { chatTemplateArguments: { enable_thinking: true, reasoning_effort: 'high' } }],
+    [{ options: { repeat_last_n: 64, temperature: 0, presence_penalty: 0 } }, { temperature: 0 }],
   ])('takes %j', async (body, expected) => {
     const played = await chat();
     void played.ask(body).catch(() => undefined);
@@ -202,6 +253,8 @@ describe("Ollama's chat", () => {
   it.each<readonly [object, RegExp]>([
     [{ options: { mirostat: 2 } }, /`options\.mirostat`/],
     [{ options: { repeat_penalty: 1.1, repeat_last_n: 64 } }, /`options\.repeat_last_n`/],
+    [{ options: { presence_penalty: 1, repeat_last_n: 64 } }, /`options\.repeat_last_n`/],
+    [{ options: { frequency_penalty: -1, repeat_last_n: 0 } }, /`options\.repeat_last_n`/],
     [{ options: { tempreature: 1 } }, /`options\.tempreature`.*temperature/],
     ...['x', '3', {}, [], true, -1.5].map(
       (limit) => [{ options: { num_predict: limit } }, /`options\.num_predict` to be an integer/] as const,
@@ -223,6 +276,15 @@ describe("Ollama's chat", () => {
     [{ messages: [{ role: 'tool', content: 'a' }] }, /`messages\[0\]\.tool_name`.*`nothing`/],
     [callingWith(called('f')), /`messages\[0\]\.tool_calls` to be a list of calls/],
     [callingWith('f'), /`messages\[0\]\.tool_calls`/],
+    [
+      callingWith([{ ...called('f'), type: 'custom' }]),
+      /`messages\[0\]\.tool_calls\[0\]\.type` to be function/,
+    ],
+    [callingWith([{ ...called('f'), foo: 1 }]), /`messages\[0\]\.tool_calls\[0\]\.foo`/],
+    [
+      callingWith([{ function: { name: 'f', arguments: {}, foo: 1 } }]),
+      /`messages\[0\]\.tool_calls\[0\]\.function\.foo`/,
+    ],
     [callingWith([{ function: {} }]), /`messages\[0\]\.tool_calls\[0\]` to be an object with a `function`/],
     [
       callingWith([{ function: { name: 'f', arguments: 5 } }]),
@@ -258,6 +320,35 @@ describe("Ollama's generate", () => {
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Once' },
     ]);
+  });
+
+  it.each([
+    [{ options: { num_predict: -1 } }, { n: 1, maxNewTokens: Number.MAX_SAFE_INTEGER }],
+    [
+      { options: { num_predict: -2 }, raw: true },
+      { n: 1, maxNewTokens: Number.MAX_SAFE_INTEGER },
+    ],
+    [{ options: { num_predict: 7 } }, { n: 1, maxNewTokens: 7 }],
+    [{ think: false }, { n: 1 }],
+    [{ think: 'none', raw: true }, { n: 1 }],
+  ])('asks for the continuation of a text with %j by options that a text has', async (body, options) => {
+    const played = await play('/api/generate', { prompt: 'Once', stream: false });
+    void played.ask(body).catch(() => undefined);
+    expect(await played.submission()).toMatchObject({ input: 'Once' });
+    expect((await played.submission()).options).toEqual({ ...options, seed: expect.any(Number) });
+  });
+
+  it.each([
+    [{ raw: true }, /^`think` needs the chat template/],
+    [{}, /^`A` does not support thinking/],
+  ])('refuses to think about a text with %j', async (body, error) => {
+    const played = await play('/api/generate', { prompt: 'Once', stream: false, think: true });
+    const response = await played.ask(body);
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({ error: expect.stringMatching(error) }),
+    ]);
+    expect(played.submittedIds).toEqual([]);
   });
 
   it('has its text in `response`', async () => {

@@ -1,6 +1,7 @@
 import { parseOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
+import type { ToolCall } from '../../../src/protocol/answers.ts';
 import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
 import type { ChunkText, TextFormat } from './choice-stream.ts';
 import { chatLogprobs } from '../../../src/protocol/openai/logprobs.ts';
@@ -63,10 +64,30 @@ export function deltaOf(part: AnswerPart): object {
   }
 }
 
-/** The arguments of a call, with keys and numbers as the model wrote them; undefined where they were cut. */
-export function wholeArguments(json: string): unknown {
+/** Whether a limit or a stop string cut an answer. */
+export function isCut({ finishReason, stopString }: GenerationResult): boolean {
+  return finishReason === 'length' || stopString !== undefined;
+}
+
+/** The calls of an answer, without one that was cut. */
+export function wholeCallsOf(result: GenerationResult): readonly ToolCall[] {
+  const { toolCalls } = answerOf(result);
+  const isEndCut = isCut(result);
+  return toolCalls.filter(
+    ({ arguments: json }, index) =>
+      wholeArguments(json, isEndCut && index === toolCalls.length - 1) !== undefined,
+  );
+}
+
+/**
+ * The arguments of a call, with keys and numbers as the model wrote them; undefined where they were cut.
+ *
+ * @param isEndCut Whether the answer was cut where the call ends. Else no text is how some servers write no arguments.
+ */
+export function wholeArguments(json: string, isEndCut: boolean): unknown {
+  if (json === '' && !isEndCut) return {};
   try {
-    return parseOrderedJson(json === '' ? '{}' : json);
+    return parseOrderedJson(json);
   } catch {
     return undefined;
   }
