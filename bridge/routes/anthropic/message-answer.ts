@@ -2,7 +2,15 @@ import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { ANSWER_PARTS, resultIn, wholePartsOf, type AnswerParts } from '../openai/chat-answer.ts';
+import {
+  ANSWER_PARTS,
+  answerOf,
+  isCut,
+  resultIn,
+  wholeCallsOf,
+  wholePartsOf,
+  type AnswerParts,
+} from '../openai/chat-answer.ts';
 import { Generation, type AskedGeneration } from '../openai/generation.ts';
 import { MessageBlocks } from './message-blocks.ts';
 
@@ -36,7 +44,7 @@ export class MessageAnswer {
     const result = resultIn(await this.#generation.results());
     const blocks = new MessageBlocks(() => {});
     for (const part of wholePartsOf(result)) blocks.push(part);
-    return this.#messageOf({ content: blocks.end(), ...endOf(result), usage: usageOf(result) });
+    return this.#messageOf({ content: blocks.end(isCut(result)), ...endOf(result), usage: usageOf(result) });
   }
 
   async stream(exchange: Exchange): Promise<void> {
@@ -60,7 +68,7 @@ export class MessageAnswer {
     );
     const result = resultIn(results);
     begin(result.usage.numPromptTokens);
-    blocks.end();
+    blocks.end(isCut(result));
     send('message_delta', { delta: endOf(result), usage: usageOf(result) });
     send('message_stop', {});
     stream.close();
@@ -77,8 +85,11 @@ export class MessageAnswer {
   }
 }
 
-function endOf({ finishReason, stopString, answer }: GenerationResult) {
-  const hasCalls = (answer?.toolCalls.length ?? 0) > 0;
+/** A stop sequence that cuts a call is the reason, and not the calls before it. */
+function endOf(result: GenerationResult) {
+  const { finishReason, stopString } = result;
+  const { toolCalls } = answerOf(result);
+  const hasCalls = toolCalls.length > 0 && wholeCallsOf(result).length === toolCalls.length;
   const stopped = stopString === undefined ? 'end_turn' : 'stop_sequence';
   return {
     stop_reason: finishReason === 'length' ? 'max_tokens' : hasCalls ? 'tool_use' : stopped,

@@ -21,8 +21,8 @@ const KINDS = {
   },
   tool_use: {
     deltaOf: (json: string): object => ({ type: 'input_json_delta', partial_json: json }),
-    endOf: (json: string): object | undefined => {
-      const input = wholeArguments(json, false);
+    endOf: (json: string, isEndCut: boolean): object | undefined => {
+      const input = wholeArguments(json, isEndCut);
       return input === undefined ? undefined : { input };
     },
   },
@@ -55,13 +55,14 @@ export class MessageBlocks {
     }
   }
 
-  /** Ends the last block, and returns all; a call that was cut isn't among them. */
-  end(): readonly object[] {
-    this.#close();
+  /** Ends the last block, and returns all; a call that was cut isn't among them. @param isCut Whether the last block was cut. */
+  end(isCut: boolean): readonly object[] {
+    this.#close(isCut);
     return this.#blocks;
   }
 
   #add(block: OpenBlock['block'], text: string): void {
+    if (text === '') return;
     if (this.#open?.block.type !== block.type) this.#begin(block);
     this.#grow(text);
   }
@@ -83,12 +84,12 @@ export class MessageBlocks {
     });
   }
 
-  #close(): void {
+  #close(isCut = false): void {
     if (!this.#open) return;
     const { block, text } = this.#open;
     this.#open = undefined;
     this.#send('content_block_stop', { index: this.#numBegun - 1 });
-    const end = KINDS[block.type].endOf(text);
+    const end = KINDS[block.type].endOf(text, isCut);
     if (end) this.#blocks.push({ ...block, ...end });
   }
 }

@@ -82,6 +82,7 @@ export function readCountRequest(body: unknown): MessagesRequest {
     options: {
       ...readShape(fields),
       ...readTools(fields),
+      n: 1,
       // The answer goes on where the last message ends.
       ...(last?.role === 'assistant' && !last.toolCalls && { continueFinalMessage: true }),
     },
@@ -133,21 +134,35 @@ function readShape(fields: Fields): GenerationOptions {
   });
   const hasFormat = format !== undefined && format !== null;
   const responseFormat = hasFormat ? readOpenAiFormat('output_config.format', format) : undefined;
-  return withEffort(
+  const options = withEffort(
     { ...readOptions(fields, OPTIONS), ...(responseFormat && { responseFormat }) },
     kind === 'disabled' ? 'none' : effort,
   );
+  return kind === 'enabled' || kind === 'adaptive'
+    ? { ...options, chatTemplateArguments: { enable_thinking: true, ...options.chatTemplateArguments } }
+    : options;
 }
+
+const PARALLEL = 'disable_parallel_tool_use';
+/** The fields of each choice of tools. */
+const FIELDS_OF_CHOICE: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['auto', ['type', PARALLEL]],
+  ['any', ['type', PARALLEL]],
+  ['tool', ['type', 'name', PARALLEL]],
+  ['none', ['type']],
+]);
 
 function readTools({ tools = [], tool_choice: choice = { type: 'auto' } }: Fields): GenerationOptions {
   if (!Array.isArray(tools)) throw HttpError.expected('tools', 'a list of tools', textOf(tools));
   const read = tools.map((tool: unknown, index) => readTool(`tools[${index}]`, tool));
-  const { type, name, disable_parallel_tool_use: isSingle = false } = isRecord(choice) ? choice : {};
+  const { type, name, disable_parallel_tool_use: given } = isRecord(choice) ? choice : {};
+  const known = FIELDS_OF_CHOICE.get(type);
+  if (known && isRecord(choice)) checkFields('tool_choice', choice, known);
+  const isSingle = given ?? false;
   if (typeof isSingle !== 'boolean')
     throw HttpError.expected('tool_choice.disable_parallel_tool_use', 'true or false', textOf(isSingle));
   const parallel = isSingle ? { parallelToolCalls: false } : {};
   if (type === 'auto') return read.length > 0 ? { tools: read, ...parallel } : {};
-  if (isRecord(choice)) checkFields('tool_choice', choice, ['type', 'name', 'disable_parallel_tool_use']);
   if (read.length === 0 && (type === 'any' || type === 'tool'))
     throw HttpError.expected('tool_choice', 'auto or none without `tools`', textOf(type));
   if (type === 'none') return read.length > 0 ? { tools: read, toolChoice: 'none' } : {};

@@ -135,6 +135,55 @@ describe('a message', () => {
     ]);
   });
 
+  it.each(['', '{"at":"s'])('ends with the stop sequence that cuts a call behind %j', async (json) => {
+    const parts = {
+      reasoning: '',
+      content: 'So:',
+      toolCalls: [{ id: 'c1', name: 'look', arguments: json }],
+    };
+    const cut = { finishReason: 'stop', stopString: 'END', answer: parts } as const;
+    const answer = played.ask({});
+    const { requestId } = await played.submission();
+    played.finish(requestId, 'A', { ...cut, choices: [{ ...CHOICE, ...cut }] });
+    expect(await (await answer).json()).toMatchObject({
+      content: [{ type: 'text', text: 'So:' }],
+      stop_reason: 'stop_sequence',
+      stop_sequence: 'END',
+    });
+  });
+
+  it('has no block where it has no text, whole and in a stream', async () => {
+    const empty = { usage, generatedText: '', choices: [{ ...CHOICE, finishReason: 'length' }] } as const;
+    const answer = played.ask({});
+    played.finish((await played.submission()).requestId, 'A', empty);
+    expect(await (await answer).json()).toMatchObject({ content: [], stop_reason: 'max_tokens' });
+    const events = eventsOf(played.ask({ stream: true }));
+    const [, requestId] = await played.submitted(2);
+    if (requestId !== undefined) played.finish(requestId, 'A', empty);
+    expect(await events).toMatchObject([
+      { type: 'message_start', message: { content: [] } },
+      { type: 'message_delta', delta: { stop_reason: 'max_tokens' } },
+      { type: 'message_stop' },
+    ]);
+  });
+
+  it("asks for one answer, whatever the model's default", async () => {
+    expect((await submissionOf({})).options).toMatchObject({ n: 1 });
+  });
+
+  it.each(['enabled', 'adaptive'])('asks the template to think where thinking is %s', async (type) => {
+    const { options } = await submissionOf({ thinking: { type } });
+    expect(options).toMatchObject({ chatTemplateArguments: { enable_thinking: true } });
+  });
+
+  it.each([
+    ['not found', 'Error: not found'],
+    [[{ type: 'text', text: 'not found' }], [{ type: 'text', text: 'Error: not found' }]],
+  ])('tells the model of a result that is an error: %j', async (content, told) => {
+    const { input } = await submissionOf(called([use('1')], [result('1', { content, is_error: true })]));
+    expect(input).toMatchObject([{}, {}, { role: 'tool', content: told }]);
+  });
+
   it('streams its blocks one after the other, each with its beginning and its end', async () => {
     const events = eventsOf(played.ask({ stream: true }));
     const { requestId } = await played.submission();
@@ -290,6 +339,12 @@ describe('a message', () => {
     ['no limit', { max_tokens: null }, 'max_tokens'],
     ['a text for a budget', { thinking: { type: 'enabled', budget_tokens: 'x' } }, 'thinking.budget_tokens'],
     ['an unknown field of thinking', { thinking: { type: 'enabled', effort: 'x' } }, 'thinking.effort'],
+    [
+      'a name beside any',
+      { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'any', name: 'f' } },
+      'tool_choice.name',
+    ],
+    ['an unknown field beside auto', { tool_choice: { type: 'auto', foo: 1 } }, 'tool_choice.foo'],
     ['a choice without tools', { tool_choice: { type: 'any' } }, 'tool_choice'],
   ])('refuses %s as Anthropic does, by the name that the client has sent', async (_, body, param) => {
     expect(await refusalOf(body)).toMatchObject({

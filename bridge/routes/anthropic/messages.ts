@@ -175,9 +175,16 @@ function resultOf(
   if (typeof isError !== 'boolean')
     throw HttpError.expected(`${at}.is_error`, 'true or false', textOf(isError));
   const isEmpty = Array.isArray(content) && content.length === 0;
+  const read = isEmpty ? '' : readContent(`${at}.content`, content, ['text']);
   return {
     role: 'tool',
-    content: isEmpty ? '' : readContent(`${at}.content`, content, ['text']),
+    content: isError ? asError(read) : read,
     toolCallId: readText(`${at}.tool_use_id`, id),
   };
+}
+
+/** Templates have no place for it but the text. */
+function asError(content: string | readonly TextPart[]): string | readonly TextPart[] {
+  if (typeof content === 'string') return `Error: ${content}`;
+  return content.map((part, index) => (index === 0 ? { ...part, text: `Error: ${part.text}` } : part));
 }
