@@ -5,6 +5,7 @@ import type { Optional } from '../src/batching/base/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
 import { TabserveClient } from '../src/client/client.ts';
 import type { OpenLink } from '../src/client/links/link.ts';
+import { unpackOrdered } from '../src/protocol/wire-text.ts';
 import { ServerLink } from '../src/client/links/server/server-link.ts';
 import { createClientId } from '../src/protocol/ids.ts';
 import { untilAborted } from '../src/platform/until-aborted.ts';
@@ -354,7 +355,14 @@ export class Bridge {
 
 /** Asks the server without any tab: routes that are not OpenAI's own are answered by it too. */
 function clientOf(target: ForwardTarget): TabserveClient {
-  const open: OpenLink = (listener) => new ServerLink(target, listener);
+  const open: OpenLink = (listener) => {
+    const link = new ServerLink(target, listener);
+    return {
+      isolationReason: link.isolationReason,
+      post: (message) => link.post(unpackOrdered(message)),
+      close: () => link.close(),
+    };
+  };
   return new TabserveClient(createClientId(), open);
 }
 

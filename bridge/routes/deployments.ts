@@ -2,6 +2,8 @@ import type { TabserveClient } from '../../src/client/client.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { MAX_INPUTS } from '../../src/protocol/wire.ts';
+import { TEXT_GENERATOR } from '../../src/protocol/generation.ts';
+import { packOrdered, packOrderedValue } from '../../src/protocol/wire-text.ts';
 import { namingInput } from '../../src/protocol/wire-errors.ts';
 import { readFields } from '../../src/protocol/openai/fields.ts';
 import { checkUnrounded, parseUnrounded, readJson } from '../http/read-body.ts';
@@ -56,7 +58,9 @@ export function housePriceRoute(serve: TabserveClient): Route {
 export function deploymentRoute(serve: TabserveClient): Route {
   return workRoute('/deployments/*', async (exchange) => {
     const { request, rest, signal } = exchange;
-    const body = readFields(await readJson(request, parseUnrounded), ['input', 'instances', 'options']);
+    // The generator's schemas stay as they were written. The inputs of others are plain objects.
+    const parse = rest === TEXT_GENERATOR ? undefined : parseUnrounded;
+    const body = readFields(await readJson(request, parse), ['input', 'instances', 'options']);
     const { input, instances, options = {} } = body;
     if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
     exchange.checkPriority(options['priority']);
@@ -64,14 +68,15 @@ export function deploymentRoute(serve: TabserveClient): Route {
     if (input === undefined && instances === undefined)
       throw HttpError.expected('input', 'a value, or null for a deployment that takes none', 'nothing');
     checkSignal(options);
+    const packed = packOrdered(options);
     if (instances === undefined) {
-      const response = handle.remote(input, { ...options, signal });
+      const response = handle.remote(packOrderedValue(input), { ...packed, signal });
       exchange.sendJson(200, jsonAnswer(await response.result()));
       return;
     }
     const items = readInstances(instances, input);
     const predictions = await allOrNone(signal, (each) =>
-      handle.remoteAll(items, { ...options, signal: each }).map(listedAnswer),
+      handle.remoteAll(items.map(packOrderedValue), { ...packed, signal: each }).map(listedAnswer),
     ).catch((error: unknown) => {
       throw ofListed(error, (place) => `instances[${place}]`);
     });

@@ -4,6 +4,7 @@ import { EMBEDDER, MAX_TEXTS, RERANKER, type Embedding } from '../../src/protoco
 import type { AnswerBody, Exchange, RequestContext } from '../http/exchange.ts';
 import { positive, readEmbeddingsRequest, text } from '../../src/protocol/openai/embeddings-request.ts';
 import { inApiNames, type RequestNames } from '../../src/protocol/openai/generation-request.ts';
+import { packOrderedValue } from '../../src/protocol/wire-text.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { parseBody } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
@@ -105,7 +106,7 @@ export async function embed(
     ['input', field],
   ]);
   const answer = await named({ input: field, names }, () =>
-    handle.remote(input, { ...options, signal: context.signal }),
+    handle.remote(packOrderedValue(input), { ...options, signal: context.signal }),
   );
   return 'embedding' in answer ? [answer] : answer;
 }

@@ -1,7 +1,9 @@
+import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
 import { expectedText, optionFromText } from '../../src/batching/options/option-text.ts';
 import { OPTION_NAMES, optionOf } from '../../src/batching/options/generation-options.ts';
+import { packOrdered } from '../../src/protocol/wire-text.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { checkSignal, readInput, readQuery, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
@@ -21,7 +23,7 @@ export function generateRoute(serve: TabserveClient): Route {
     const { signal, request } = exchange;
     const result = await serve
       .getHandle('text-generator', exchange.turnOf())
-      .remote(text, { ...options, signal })
+      .remote(text, { ...packOrdered(options), signal })
       .result();
     if (request.headers.accept?.includes('application/json')) exchange.sendJson(200, result);
     else exchange.send(200, 'text/plain; charset=utf-8', result.text);
@@ -52,7 +54,8 @@ function readOptions(params: URLSearchParams): Readonly<Record<string, unknown>>
       const [text, ...others] = params.getAll(name);
       if (text === undefined) return [];
       const option = optionOf(name);
-      const value = option.type === 'strings' ? [text, ...others] : optionFromText(option, text);
+      const value =
+        option.type === 'strings' ? [text, ...others] : optionFromText(option, text, parseOrderedJson);
       if (value !== undefined) return [[name, value]];
       throw HttpError.expected(name, expectedText(option), text);
     }),

@@ -43,10 +43,11 @@ export class PlayedRoute {
       };
     });
     this.#listener?.onOpen();
-    const { POST } = routeOf(serve).methods;
+    const route = routeOf(serve);
+    const rest = route.path.endsWith('*') ? path.slice(route.path.length - 1) : '';
     const { url } = await listen((request, response) => {
-      const exchange = new Exchange(request, response, new URL(path, 'http://localhost'), '');
-      void exchange.run(async (given) => POST?.(given));
+      const exchange = new Exchange(request, response, new URL(path, 'http://localhost'), rest);
+      void exchange.run(async (given) => route.methods.POST?.(given));
     });
     this.#url = url;
   }

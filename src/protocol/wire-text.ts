@@ -30,14 +30,28 @@ export function fromWireText(text: unknown): unknown {
  * order of keys and the spelling of numbers: parts that have such are Maps until `fromWireText` gives them back.
  */
 export function packOrdered<Fields extends object>(fields: Fields): Fields {
-  const packed = Object.entries(fields).map(([name, value]) => [name, pack(value)] as const);
+  const packed = Object.entries(fields).map(([name, value]) => [name, packOrderedValue(value)] as const);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other end unpacks them
   return Object.fromEntries(packed) as Fields;
 }
 
-/** The outermost parts that were read in order. */
-function pack(value: unknown): unknown {
+/** As `packOrdered`, for any part of a body: packs the outermost parts that were read in order. */
+export function packOrderedValue(value: unknown): unknown {
   if (isKept(value)) return new Map([[JSON_KEY, writeOrderedJson(value)]]);
-  if (Array.isArray(value)) return value.map(pack);
+  if (Array.isArray(value)) return value.map(packOrderedValue);
   return isRecord(value) ? packOrdered(value) : value;
+}
+
+/** What `packOrdered` has packed, where no WebSocket comes between. */
+export function unpackOrdered<Fields extends object>(fields: Fields): Fields {
+  const unpacked = Object.entries(fields).map(([name, value]) => [name, unpack(value)] as const);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it had these fields before it was packed
+  return Object.fromEntries(unpacked) as Fields;
+}
+
+function unpack(value: unknown): unknown {
+  const json = TO_TEXT.Json(value);
+  if (json !== false) return FROM_TEXT.Json(json);
+  if (Array.isArray(value)) return value.map(unpack);
+  return isRecord(value) ? unpackOrdered(value) : value;
 }

@@ -2,6 +2,7 @@ import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
 import { readJson } from '../../http/read-body.ts';
+import { packOrdered } from '../../../src/protocol/wire-text.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../../tabs/served-model.ts';
 import { generationRoute } from '../openai/generation-routes.ts';
@@ -30,8 +31,7 @@ export function messageRoutes(serve: TabserveClient): readonly Route[] {
       const { chatTemplateArguments, tools, continueFinalMessage = false } = options;
       try {
         const { tokenIds } = await serve.tokenizeChat(messages, {
-          chatTemplateArguments,
-          tools,
+          ...packOrdered({ chatTemplateArguments, tools }),
           addGenerationPrompt: !continueFinalMessage,
         });
         exchange.sendJson(200, { input_tokens: tokenIds.length });

@@ -5,9 +5,14 @@ import { checkOf } from './option-checks.ts';
 /**
  * The value of an option that is typed into a form or a query; undefined where the text is not of its type.
  *
+ * @param parse Reads JSON.
  * @internal
  */
-export function optionFromText({ type }: GenerationOption, text: string): unknown {
+export function optionFromText(
+  { type }: GenerationOption,
+  text: string,
+  parse: (json: string) => unknown = JSON.parse,
+): unknown {
   switch (type) {
     case 'integer':
     case 'number':
@@ -27,9 +32,9 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
     case 'json-record':
     case 'response-format':
     case 'tools':
-      return jsonFrom(text);
+      return jsonFrom(text, parse);
     case 'tool-choice':
-      return text.startsWith('{') ? jsonFrom(text) : text;
+      return text.startsWith('{') ? jsonFrom(text, parse) : text;
     default:
       throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);
   }
@@ -68,9 +73,9 @@ function numberFrom(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-function jsonFrom(text: string): unknown {
+function jsonFrom(text: string, parse: (json: string) => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }
