@@ -44,14 +44,31 @@ export function chatNamesWith(limit: string): OptionNames {
 }
 
 /**
- * The effort as the variables that templates of models that reason take. Others ignore them.
+ * The effort as the variables that templates of models that reason take. Others ignore them. Some think unless they are told not to,
+ * others only where they are told to.
  *
- * @param effort One of `EFFORTS`; undefined where none is asked for.
+ * @param effort One of `EFFORTS`, or true for any but none; undefined where neither is asked for.
  */
 export function withEffort(options: GenerationOptions, effort: unknown): GenerationOptions {
   if (effort === undefined) return options;
-  const variables = effort === 'none' ? { enable_thinking: false } : { reasoning_effort: effort };
+  const variables = {
+    enable_thinking: effort !== 'none',
+    ...(effort !== 'none' && effort !== true && { reasoning_effort: effort }),
+  };
   return { ...options, chatTemplateArguments: { ...variables, ...options.chatTemplateArguments } };
+}
+
+/** A field of a body, and its effort as in `withEffort`. */
+export type AskedEffort = readonly [field: string, effort: unknown];
+
+/** The one effort that the fields of a body ask for. @throws HttpError 400 for two that contradict each other. */
+export function oneEffort(asked: readonly AskedEffort[]): unknown {
+  const given = asked.filter(([, effort]) => effort !== undefined);
+  const [first] = given.toSorted(([, a], [, b]) => Number(a === true) - Number(b === true));
+  const other = given.find(([, effort]) => (effort === true ? first?.[1] === 'none' : effort !== first?.[1]));
+  if (!first || !other) return first?.[1];
+  const message = `\`${first[0]}\` and \`${other[0]}\` contradict each other: pass one of them.`;
+  throw HttpError.invalid(other[0], message);
 }
 
 /**

@@ -110,11 +110,35 @@ it('tells a template of a model that reasons not to, unless the request says oth
 it.each(['minimal', 'low', 'medium', 'high'])(
   'tells a template the effort of its reasoning: %s',
   (effort) => {
-    const expected = { chatTemplateArguments: { reasoning_effort: effort } };
+    const expected = { chatTemplateArguments: { enable_thinking: true, reasoning_effort: effort } };
     expect(read({ reasoning_effort: effort }).options).toEqual(expected);
     expect(read({ reasoning: { effort } }).options).toEqual(expected);
+    expect(read({ reasoning: { effort, enabled: true }, thinking: { type: 'enabled' } }).options).toEqual(
+      expected,
+    );
   },
 );
+
+it.each([{ thinking: { type: 'enabled' } }, { reasoning: { enabled: true } }])(
+  'tells a template that thinks only where it is told to: %j',
+  (asked) => {
+    expect(read(asked).options).toEqual({ chatTemplateArguments: { enable_thinking: true } });
+    const chat_template_kwargs = { enable_thinking: false };
+    expect(read({ ...asked, chat_template_kwargs }).options).toEqual({
+      chatTemplateArguments: chat_template_kwargs,
+    });
+  },
+);
+
+it.each([
+  [{ reasoning_effort: 'high', thinking: { type: 'disabled' } }, 'reasoning_effort', 'thinking.type'],
+  [{ reasoning_effort: 'none', thinking: { type: 'enabled' } }, 'reasoning_effort', 'thinking.type'],
+  [{ reasoning: { enabled: false, effort: 'high' } }, 'reasoning.effort', 'reasoning.enabled'],
+  [{ reasoning: { enabled: true }, thinking: { type: 'disabled' } }, 'thinking.type', 'reasoning.enabled'],
+  [{ reasoning_effort: 'low', reasoning: { effort: 'high' } }, 'reasoning_effort', 'reasoning.effort'],
+])('refuses two words on thinking that contradict each other: %j', (asked, first, other) => {
+  expect(() => read(asked)).toThrow(`\`${first}\` and \`${other}\` contradict each other: pass one of them.`);
+});
 
 it('continues the last message, with or without a word on the beginning of the next', () => {
   const expected = { continueFinalMessage: true };
@@ -173,7 +197,7 @@ describe('a value that asks for nothing', () => {
     { tool_choice: 'auto', function_call: 'auto' },
     { verbosity: 'medium', reasoning_effort: null },
     { verbosity: 'low' },
-    { verbosity: 'high', thinking: { type: 'enabled' }, reasoning: { enabled: true } },
+    { verbosity: 'high', thinking: {}, reasoning: { exclude: false } },
     { functions: [], function_call: 'none' },
     { parallel_tool_calls: true },
     { service_tier: 'auto' },

@@ -7,6 +7,7 @@ import {
   chatNamesWith,
   checkContinuation,
   EFFORTS,
+  oneEffort,
   VERBOSITIES,
   withEffort,
 } from './chat-options.ts';
@@ -99,8 +100,14 @@ type Own = v.InferOutput<typeof OWN_FIELDS>;
 function readEffort(fields: Readonly<Record<string, unknown>>): unknown {
   const reasoning = readNeutralObject(fields, 'reasoning', REASONING);
   const thinking = readNeutralObject(fields, 'thinking', THINKING);
-  const isOff = reasoning['enabled'] === false || thinking['type'] === 'disabled';
-  return fields['reasoning_effort'] ?? reasoning['effort'] ?? (isOff ? 'none' : undefined);
+  const { enabled } = reasoning;
+  const { type } = thinking;
+  return oneEffort([
+    ['reasoning_effort', fields['reasoning_effort']],
+    ['reasoning.effort', reasoning['effort']],
+    ['reasoning.enabled', enabled === undefined ? undefined : enabled || 'none'],
+    ['thinking.type', type === undefined ? undefined : type === 'enabled' || 'none'],
+  ]);
 }
 
 /** `top_logprobs: 0` is allowed with or without `logprobs`. */
