@@ -1,18 +1,8 @@
 import * as v from 'valibot';
 
-import { shown } from '../../../src/batching/base/errors.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
-import type { ToolCall } from '../../../src/protocol/answers.ts';
-import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { readFields } from '../../../src/protocol/openai/fields.ts';
-import {
-  checkOthers,
-  readContent,
-  readMessage,
-  textOf,
-  type MessageForm,
-} from '../../../src/protocol/openai/chat-messages.ts';
 import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
@@ -32,14 +22,13 @@ import {
 } from '../../../src/protocol/openai/generation-request.ts';
 import { readOpenAiFormat } from '../../../src/protocol/openai/response-format.ts';
 import { readTools, TOOL_FIELDS, TOOL_NAMES } from '../../../src/protocol/openai/tools.ts';
+import { readInput, STORES_NOTHING } from './response-input.ts';
 
 /** A request to `POST /v1/responses`. */
 export interface ResponseRequest extends GenerationRequest {
   /** The fields of the answer that repeat those of the request. */
   readonly echoed: object;
 }
-
-const STORES_NOTHING = 'nothing is stored here, so send the items before in `input`';
 
 /** Fields that no value makes acceptable, each with the way out. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
@@ -94,13 +83,6 @@ const ECHOED: readonly (readonly [name: string, missing: unknown])[] = [
   ['user', null],
 ];
 
-/** Clients send the message of an answer back as it came. */
-const INPUT_FORM: MessageForm = {
-  field: 'input',
-  textTypes: ['input_text', 'output_text'],
-  ignored: new Set(['type', 'id', 'status', 'phase']),
-};
-
 /** @throws HttpError 400 */
 export function readResponseRequest(body: unknown): ResponseRequest {
   checkRefused(readFields(body));
@@ -133,8 +115,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
     ...(responseFormat && { responseFormat }),
     ...readTools(fields, true),
   };
-  const chat = new Chat(instructions);
-  readInput(chat, fields['input']);
+  const chat = readInput(instructions, fields['input']);
   return {
     ...readSharedFields(fields),
     prompts: [chat.messages],
@@ -154,80 +135,4 @@ function checkRefused(fields: Readonly<Record<string, unknown>>): void {
   for (const [name, wayOut] of REFUSED)
     if (fields[name] !== undefined && fields[name] !== null)
       throw HttpError.invalid(name, `\`${name}\` isn't supported: ${wayOut}.`);
-}
-
-/** The messages of a chat, and where their parts stand in the body. */
-class Chat {
-  readonly messages: ChatMessage[] = [];
-  readonly names: [ours: string, theirs: string][] = [];
-
-  constructor(instructions: string | undefined) {
-    if (instructions !== undefined) this.messages.push({ role: 'system', content: instructions });
-  }
-
-  /** The calls of an answer are items behind its message. */
-  addCall(place: string, call: ToolCall): void {
-    const last = this.messages.at(-1);
-    const toolCalls = [...(last?.toolCalls ?? []), call];
-    if (last?.role === 'assistant') this.messages.splice(-1, 1, { ...last, toolCalls });
-    else this.messages.push({ role: 'assistant', toolCalls });
-    this.#name(`toolCalls[${toolCalls.length - 1}].arguments`, `${place}.arguments`);
-  }
-
-  addOutput(place: string, message: ChatMessage): void {
-    this.messages.push(message);
-    this.#name('toolCallId', `${place}.call_id`);
-  }
-
-  #name(part: string, place: string): void {
-    this.names.push([`prompt[${this.messages.length - 1}].${part}`, place]);
-  }
-}
-
-/** @throws HttpError 400 naming the part. */
-function readInput(chat: Chat, input: unknown): void {
-  if (typeof input !== 'string' && !Array.isArray(input))
-    throw HttpError.expected('input', 'a text, or a list of messages');
-  if (input.length === 0 && typeof input !== 'string')
-    throw HttpError.invalid('input', 'Expected `input` to be a list of at least one message.');
-  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  for (const [index, item] of items.entries()) addItem(chat, `input[${index}]`, item);
-}
-
-function addItem(chat: Chat, place: string, item: unknown): void {
-  const type = isRecord(item) ? (item['type'] ?? 'message') : 'message';
-  if (type === 'message') chat.messages.push(readMessage(place, item, INPUT_FORM));
-  else if (type === 'function_call' && isRecord(item)) chat.addCall(place, readCall(place, item));
-  else if (type === 'function_call_output' && isRecord(item)) chat.addOutput(place, readOutput(place, item));
-  else if (type !== 'reasoning') {
-    const reason =
-      type === 'item_reference'
-        ? STORES_NOTHING
-        : 'only messages, calls of functions and their outputs are supported here';
-    throw HttpError.invalid(`${place}.type`, `\`${place}.type\` is \`${shown(textOf(type))}\`: ${reason}.`);
-  }
-}
-
-function readCall(place: string, item: Readonly<Record<string, unknown>>): ToolCall {
-  const { call_id: id, name, arguments: json, ...others } = item;
-  checkOthers(place, others, INPUT_FORM.ignored, 'a call has a call_id, a name and arguments');
-  if (typeof id === 'string' && typeof name === 'string' && typeof json === 'string')
-    return { id, name, arguments: json };
-  throw HttpError.expected(
-    place,
-    'an object with `call_id`, `name` and `arguments`, all texts',
-    textOf(item),
-  );
-}
-
-function readOutput(place: string, item: Readonly<Record<string, unknown>>): ChatMessage {
-  const { call_id: id, output, ...others } = item;
-  checkOthers(place, others, INPUT_FORM.ignored, 'an output has a call_id and an output');
-  if (typeof id !== 'string')
-    throw HttpError.expected(`${place}.call_id`, 'the ID of a call before', textOf(id));
-  return {
-    role: 'tool',
-    content: readContent(`${place}.output`, output, INPUT_FORM.textTypes),
-    toolCallId: id,
-  };
 }

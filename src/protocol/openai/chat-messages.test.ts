@@ -5,6 +5,13 @@ import { readMessages } from './chat-messages.ts';
 
 const user = { role: 'user', content: 'Hello' };
 
+const called = (...ids: readonly string[]) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })),
+});
+const resultOf = (id: string) => ({ role: 'tool', tool_call_id: id, content: '5' });
+
 describe('the messages of a chat', () => {
   it('are taken as they are', () => {
     const messages = [
@@ -96,6 +103,25 @@ describe('a chat is refused by name where it has', () => {
       [user, { role: 'tool', content: '5' }],
       'messages[1].tool_call_id',
       /the ID of a call in a message before, got `nothing`/,
+    ],
+    [
+      'a call without its result',
+      [user, called('1'), user],
+      'messages[1].tool_calls[0].id',
+      /is `1`, a call without a result: send a message of the role tool for it/,
+    ],
+    [
+      'a call without its result at the end',
+      [user, called('1', '2'), resultOf('1')],
+      'messages[1].tool_calls[1].id',
+      /is `2`, a call without a result/,
+    ],
+    ['two calls with one ID', [called('1', '1')], 'messages[0].tool_calls[1].id', /that no other call has/],
+    [
+      'two results of one call',
+      [called('1'), resultOf('1'), resultOf('1')],
+      'messages[2].tool_call_id',
+      /the ID of a call before that has no other result, got `1`/,
     ],
     ["a function's answer", [{ role: 'function', name: 'f', content: '5' }], 'messages[0].role', /or tool/],
     [

@@ -3,6 +3,7 @@ import { isRecord } from '../../platform/is-record.ts';
 import type { ToolCall } from '../answers.ts';
 import type { ChatMessage, TextPart } from '../chat.ts';
 import { HttpError } from './http-error.ts';
+import { OpenCalls } from './open-calls.ts';
 
 /** OpenAI's newer models take a system message under the name `developer`. */
 const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
@@ -28,9 +29,25 @@ const CHAT_FORM: MessageForm = { field: 'messages', textTypes: ['text'], ignored
 /** The messages of a chat. The model's template checks the order of their roles. @throws HttpError 400 naming the part. */
 export function readMessages(messages: unknown, form = CHAT_FORM): readonly ChatMessage[] {
   const { field } = form;
-  if (Array.isArray(messages) && messages.length > 0)
-    return messages.map((message, index) => readMessage(`${field}[${index}]`, message, form));
+  if (Array.isArray(messages) && messages.length > 0) {
+    const read = messages.map((message, index) => readMessage(`${field}[${index}]`, message, form));
+    checkResults(field, read);
+    return read;
+  }
   throw HttpError.invalid(field, `Expected \`${field}\` to be a list of at least one message.`);
+}
+
+/** The results of a message's calls are the messages behind it, one for each. @throws HttpError 400 */
+function checkResults(field: string, messages: readonly ChatMessage[]): void {
+  const open = new OpenCalls();
+  const remedy = 'a message of the role tool';
+  for (const [index, { role, toolCalls = [], toolCallId }] of messages.entries()) {
+    const place = `${field}[${index}]`;
+    if (role !== 'tool') open.checkAnswered(remedy);
+    else if (toolCallId !== undefined) open.answer(`${place}.tool_call_id`, toolCallId);
+    for (const [at, { id }] of toolCalls.entries()) open.add(`${place}.tool_calls[${at}].id`, id);
+  }
+  open.checkAnswered(remedy);
 }
 
 /** @throws HttpError 400 naming the part. */
