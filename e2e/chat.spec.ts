@@ -149,7 +149,7 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     // The worker reports a step after the step's tokens.
     await follower.page.waitForFunction(() => window.recorder.steps.some(({ batchSize }) => batchSize === 2));
     // So many that some are not over when the tab is gone.
-    const numMore = 3;
+    const numMore = 8;
     await follower.begin(Array.from({ length: numMore }, () => request));
     await site.close(leader);
     const answer = { text: alone.text, tokenIds: alone.tokenIds };
