@@ -711,10 +711,21 @@ describe('a deployment other than the text generator', () => {
       addGenerationPrompt: false,
       chatTemplateArguments: { enable_thinking: false },
     });
+    void serve.tokenizeChat(messages, { continueFinalMessage: true });
+    await expect(
+      serve.tokenizeChat(messages, { continueFinalMessage: true, addGenerationPrompt: true }),
+    ).rejects.toMatchObject({ code: 'INVALID_OPTION', param: 'addGenerationPrompt' });
     const asked = { type: 'tokenize-chat', messages };
     expect(link.received).toEqual([
       { ...asked, callId: 1, addGenerationPrompt: true, chatTemplateArguments: {} },
       { ...asked, callId: 2, addGenerationPrompt: false, chatTemplateArguments: { enable_thinking: false } },
+      {
+        ...asked,
+        callId: 3,
+        addGenerationPrompt: false,
+        continueFinalMessage: true,
+        chatTemplateArguments: {},
+      },
     ]);
     const tokenization = { modelId: 'm', contextLength: 8, tokenIds: [1], spellings: ['Hi'] };
     link.say({ type: 'call-answered', callId: 1, result: tokenization });

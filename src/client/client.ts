@@ -598,14 +598,23 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     options: TokenizeChatOptions = {},
   ): Promise<Tokenization> {
     const {
-      addGenerationPrompt = true,
+      continueFinalMessage = false,
+      addGenerationPrompt = !continueFinalMessage,
       chatTemplateArguments = {},
       tools,
-    } = checkedOptions(options, ['addGenerationPrompt', 'chatTemplateArguments', 'tools']);
+    } = checkedOptions(options, [
+      'addGenerationPrompt',
+      'continueFinalMessage',
+      'chatTemplateArguments',
+      'tools',
+    ]);
+    if (continueFinalMessage && addGenerationPrompt)
+      throw InvalidOptionError.of('addGenerationPrompt', 'false beside continueFinalMessage', true);
     return this.#calls.ask({
       type: 'tokenize-chat',
       messages,
       addGenerationPrompt,
+      ...(continueFinalMessage && { continueFinalMessage }),
       chatTemplateArguments,
       ...(tools !== undefined && { tools }),
     });

@@ -61,6 +61,7 @@ export const CALLS = {
   'tokenize-chat': call('tokenize-chat', {
     messages: chat,
     addGenerationPrompt: v.boolean(),
+    continueFinalMessage: v.exactOptional(v.boolean()),
     chatTemplateArguments: record,
     tools: v.exactOptional(passing(OPTION_CHECKS.tools)),
   }),

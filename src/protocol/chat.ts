@@ -60,6 +60,8 @@ export type Prompt = string | readonly number[] | readonly ChatMessage[];
 export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments' | 'tools'> {
   /** Whether to add the beginning of the model's answer, as for a prompt. True by default. */
   readonly addGenerationPrompt?: boolean | undefined;
+  /** Whether to leave the last message open, as for an answer that continues it. False by default. */
+  readonly continueFinalMessage?: boolean | undefined;
 }
 
 /** In UTF-16 units, without what a template adds. */

@@ -1,8 +1,8 @@
 import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
-import { readJson } from '../../http/read-body.ts';
 import { packOrdered } from '../../../src/protocol/wire-text.ts';
+import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../../tabs/served-model.ts';
 import { generationRoute } from '../openai/generation-routes.ts';
@@ -28,12 +28,16 @@ export function messageRoutes(serve: TabserveClient): readonly Route[] {
       const { messages, options, model, names } = readCountRequest(await readJson(exchange.request));
       const { id } = await servedModel(serve, exchange.signal);
       exchange.checkModel(model, id);
-      const { chatTemplateArguments, tools, continueFinalMessage = false } = options;
+      const { chatTemplateArguments, tools, toolChoice, continueFinalMessage } = options;
       try {
-        const { tokenIds } = await serve.tokenizeChat(messages, {
-          ...packOrdered({ chatTemplateArguments, tools }),
-          addGenerationPrompt: !continueFinalMessage,
-        });
+        const { tokenIds } = await serve.tokenizeChat(
+          messages,
+          packOrdered({
+            chatTemplateArguments,
+            tools: toolChoice === 'none' ? [] : tools,
+            continueFinalMessage,
+          }),
+        );
         exchange.sendJson(200, { input_tokens: tokenIds.length });
       } catch (error) {
         throw inApiNames(error, { input: INPUT, names });

@@ -1,6 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { AnswerPart } from '../../../src/client/index.ts';
+import { fromWireText, toWireText } from '../../../src/protocol/wire-text.ts';
 import { eventsOf, PlayedRoute } from '../../testing/played-tab.ts';
 import { messageRoutes } from './message-routes.ts';
 
@@ -50,6 +52,8 @@ const called = (calls: readonly unknown[], ...contents: unknown[]) => ({
 
 /** `JSON.parse` would change it. */
 const UNROUNDED = '{"at":1413617112501850121,"10":2.0,"2":1}';
+
+const MESSAGES = { messages: [{ role: 'user', content: 'Hello' }] };
 
 const CHOICE = { text: '', generatedText: '', tokenIds: [7], seed: 1 };
 
@@ -381,5 +385,41 @@ describe('a message', () => {
     played.chunk(requestId, 'So');
     played.fail(requestId, 'DEVICE_LOST');
     expect((await events).at(-1)).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } });
+  });
+});
+
+describe('the count of tokens', () => {
+  /** What the worker is asked for. */
+  async function callOf(body: string): Promise<unknown> {
+    played = new PlayedRoute({});
+    await played.listen('/v1/messages/count_tokens', (serve) => {
+      const route = messageRoutes(serve)[1];
+      if (!route) throw new Error('There is no route.');
+      return route;
+    });
+    played.welcome();
+    void played.ask({}, { body }).catch(() => undefined);
+    const call = await vi.waitUntil(() => played.posted.find(({ type }) => type === 'tokenize-chat'));
+    return fromWireText(toWireText(call));
+  }
+
+  it('has no tools where none may be called', async () => {
+    const body = { ...MESSAGES, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } };
+    expect(await callOf(JSON.stringify(body))).toMatchObject({ tools: [] });
+  });
+
+  it('ends where a last message of the assistant does', async () => {
+    const messages = [...MESSAGES.messages, { role: 'assistant', content: 'It is' }];
+    expect(await callOf(JSON.stringify({ messages }))).toMatchObject({
+      addGenerationPrompt: false,
+      continueFinalMessage: true,
+    });
+  });
+
+  it('has the numbers of a schema as they were written', async () => {
+    const schema = '{"type":"object","properties":{"10":{"const":1.0},"2":{}}}';
+    const tools = `[{"name":"f","input_schema":${schema}}]`;
+    const call = await callOf(`${JSON.stringify(MESSAGES).slice(0, -1)},"tools":${tools}}`);
+    expect(writeOrderedJson(call)).toContain(`"parameters":${schema}`);
   });
 });

@@ -79,13 +79,14 @@ function promptOf(call: Extract<Call, { type: 'tokenize' | 'tokenize-chat' }>): 
     requireLength('text', prompt.length, MAX_TEXT_LENGTH);
     return { prompt, add_special_tokens: isBoolean('addSpecialTokens', addSpecialTokens) };
   }
-  const { addGenerationPrompt, chatTemplateArguments, tools = [] } = call;
+  const { addGenerationPrompt, continueFinalMessage = false, chatTemplateArguments, tools = [] } = call;
   if (!Array.isArray(call.messages)) throw InvalidOptionError.of('messages', 'a list', call.messages);
   const messages = readMessages(call.messages);
   requireLength('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
   return {
     messages: messages.map(messageBody),
     add_generation_prompt: isBoolean('addGenerationPrompt', addGenerationPrompt),
+    ...(isBoolean('continueFinalMessage', continueFinalMessage) && { continue_final_message: true }),
     chat_template_kwargs: OPTION_CHECKS.chatTemplateArguments('chatTemplateArguments', chatTemplateArguments),
     ...toolsBody({
       tools: OPTION_CHECKS.tools('tools', tools),

@@ -494,6 +494,16 @@ describe('the tokens of a chat', () => {
     expect(await spellingsOf(false)).toBe('Uabc');
   });
 
+  it('end where the last message does where an answer continues it', async () => {
+    const { models } = createSwitch();
+    platform.load = () =>
+      Promise.resolve(createScriptedModel(new ScriptedBackend(), { chatTemplate: scriptedChatTemplate }));
+    await models.started;
+    await models.load(EMBEDDED);
+    const open = { ...chat, addGenerationPrompt: false, continueFinalMessage: true };
+    expect((await models.calls['tokenize-chat'](open)).spellings.join('')).toBe('Uab');
+  });
+
   it('are refused for a base model', async () => {
     const { models } = createSwitch();
     await expect(models.calls['tokenize-chat']({ ...chat, addGenerationPrompt: true })).rejects.toMatchObject(

@@ -2,6 +2,7 @@ import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import type { CallHandlers } from '../../../protocol/calls.ts';
 import type { Tokenization } from '../../../protocol/models.ts';
 import { inPieces } from '../../../platform/in-pieces.ts';
+import { renderOpen } from '../../text-generation/prompt-tokens.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { readMessages } from '../../../protocol/read-messages.ts';
 import { noChatTemplate, noModelServes } from '../../models/model-errors.ts';
@@ -27,15 +28,20 @@ export function createTokenCalls(
       return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
     },
     /** @throws InvalidOptionError, NoChatTemplateError, ChatTemplateError. */
-    async 'tokenize-chat'({ messages, addGenerationPrompt, chatTemplateArguments, tools = [] }) {
+    async 'tokenize-chat'({
+      messages,
+      addGenerationPrompt,
+      continueFinalMessage = false,
+      chatTemplateArguments: variables,
+      tools = [],
+    }) {
       const served = await whenServed();
       const { chatTemplate } = served.tokenizer;
       if (!chatTemplate) throw noChatTemplate(served.modelInfo.id);
-      const text = chatTemplate.render(readMessages(messages), {
-        variables: chatTemplateArguments,
-        tools,
-        addGenerationPrompt,
-      });
+      const chat = readMessages(messages);
+      const text = continueFinalMessage
+        ? renderOpen(chatTemplate, chat, { variables, tools })
+        : chatTemplate.render(chat, { variables, tools, addGenerationPrompt });
       return resultOf(tokenizationOf(text, false, served));
     },
     /** @throws InvalidOptionError for an ID outside the vocabulary. */
