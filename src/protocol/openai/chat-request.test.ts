@@ -150,6 +150,7 @@ const SCHEMA = { type: 'object', properties: { a: { type: 'integer' } } };
 
 it.each([
   [{ response_format: { type: 'json_object' } }, { type: 'json_object' }],
+  [{ response_format: { type: 'json_object', schema: SCHEMA } }, { type: 'json_schema', schema: SCHEMA }],
   [
     { response_format: { type: 'json_schema', json_schema: { name: 'n', strict: true, schema: SCHEMA } } },
     { type: 'json_schema', schema: SCHEMA },
@@ -220,6 +221,23 @@ it.each<readonly [object, string, RegExp]>([
     { response_format: { type: 'xml' } },
     'response_format.type',
     /text, json_object, json_schema or structural_tag/,
+  ],
+  [
+    { response_format: { type: 'json_object', schema: 5 } },
+    'response_format.schema',
+    /to be a JSON Schema, got `5`/,
+  ],
+  [{ response_format: { type: 'json_object', prefix: '{' } }, 'response_format.prefix', /Unknown option/],
+  [{ response_format: { type: 'text', schema: {} } }, 'response_format.schema', /Unknown option/],
+  [
+    { response_format: { type: 'json_object', json_schema: { schema: {} } } },
+    'response_format.type',
+    /to be json_schema, got `json_object`/,
+  ],
+  [
+    { response_format: { type: 'json_schema', json_schema: { schema: {}, shema: {} } } },
+    'response_format.json_schema.shema',
+    /Unknown option/,
   ],
   [
     { response_format: { type: 'json_schema', json_schema: {} } },

@@ -20,6 +20,10 @@ const OPENAI_NAMES = [
   ['responseFormat', 'response_format'],
   ['responseFormat.schema', 'response_format.json_schema.schema'],
 ] as const;
+const FLAT_NAMES = [
+  ['responseFormat', 'response_format'],
+  ['responseFormat.schema', 'response_format.schema'],
+] as const;
 const VLLM_NAMES = [
   ['responseFormat', 'structured_outputs'],
   ['responseFormat.schema', 'structured_outputs.json'],
@@ -41,8 +45,20 @@ export function readAskedFormat(fields: Fields): AskedFormat {
       'structured_outputs',
       '`response_format` and `structured_outputs` are two shapes of one answer: pass one of them.',
     );
-  return vllm === undefined ? { ...asked, format } : asked;
+  if (vllm !== undefined) return asked;
+  const isFlat = isRecord(openAi) && isRecord(openAi['schema']);
+  return { names: isFlat ? FLAT_NAMES : OPENAI_NAMES, format };
 }
+
+/** The name and the description tell the model nothing, and every schema is enforced. */
+const SCHEMA_FIELDS = ['name', 'description', 'schema', 'strict'];
+const NESTED_FIELDS = ['type', 'json_schema'];
+const FIELDS_OF_TYPE: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['type']],
+  ['json_object', ['type', 'schema']],
+  ['json_schema', ['type', ...SCHEMA_FIELDS]],
+  ['structural_tag', ['type', 'format']],
+]);
 
 /**
  * OpenAI's `response_format`, and `text.format` of the Responses API, which has the fields of a schema beside its type.
@@ -51,32 +67,44 @@ export function readAskedFormat(fields: Fields): AskedFormat {
  */
 export function readOpenAiFormat(place: string, value: unknown): ResponseFormat | undefined {
   if (!isRecord(value)) throw HttpError.expected(place, 'an object with a `type`', textOf(value));
-  const { type, json_schema: inner = value, format } = value;
-  if (type === 'text') return undefined;
-  if (type === 'json_object') return { type };
-  if (type === 'structural_tag') return readTag(`${place}.format`, format);
-  if (type !== 'json_schema')
+  const { type, json_schema: nested, schema, format } = value;
+  const isNested = nested !== undefined && nested !== null;
+  const known = isNested ? NESTED_FIELDS : FIELDS_OF_TYPE.get(type);
+  if (!known || (isNested && type !== 'json_schema'))
     throw HttpError.expected(
       `${place}.type`,
-      'text, json_object, json_schema or structural_tag',
+      isNested ? 'json_schema' : 'text, json_object, json_schema or structural_tag',
       textOf(type),
     );
-  const { schema } = isRecord(inner) ? inner : {};
-  if (isRecord(schema) || typeof schema === 'boolean') return { type, schema };
-  throw HttpError.expected(
-    `${place}.${inner === value ? '' : 'json_schema.'}schema`,
-    'a JSON Schema',
-    textOf(schema),
-  );
+  checkKnown(place, value, known);
+  if (type === 'text') return undefined;
+  if (type === 'structural_tag') return readTag(`${place}.format`, format);
+  // As in llama.cpp, an object may have a schema.
+  if (type === 'json_object' && (schema === undefined || schema === null)) return { type };
+  if (!isNested) return readSchema(`${place}.schema`, schema);
+  const inner = `${place}.json_schema`;
+  if (!isRecord(nested)) throw HttpError.expected(inner, 'an object with a `schema`', textOf(nested));
+  checkKnown(inner, nested, SCHEMA_FIELDS);
+  return readSchema(`${inner}.schema`, nested['schema']);
+}
+
+function checkKnown(place: string, fields: Fields, known: readonly string[]): void {
+  const unknown = Object.keys(withoutNulls(fields)).find((field) => !known.includes(field));
+  if (unknown !== undefined)
+    throw HttpError.unknown(
+      `${place}.${unknown}`,
+      known.map((field) => `${place}.${field}`),
+    );
+}
+
+function readSchema(place: string, schema: unknown): ResponseFormat {
+  if (isRecord(schema) || typeof schema === 'boolean') return { type: 'json_schema', schema };
+  throw HttpError.expected(place, 'a JSON Schema', textOf(schema));
 }
 
 /** By the fields of `structured_outputs`, of which a request has one. */
 const READERS: Readonly<Record<string, (place: string, value: unknown) => ResponseFormat>> = {
-  json: (place, value) => {
-    const schema = fromText(place, value);
-    if (isRecord(schema) || typeof schema === 'boolean') return { type: 'json_schema', schema };
-    throw HttpError.expected(place, 'a JSON Schema', textOf(value));
-  },
+  json: (place, value) => readSchema(place, fromText(place, value)),
   json_object: (place, value) => {
     if (value === true) return { type: 'json_object' };
     throw HttpError.expected(place, 'true, or left out', textOf(value));
@@ -99,12 +127,7 @@ function readStructuredOutputs(value: unknown): ResponseFormat {
   if (!isRecord(value)) throw HttpError.expected(name, 'an object', textOf(value));
   const known = Object.keys(READERS);
   const [first, second] = Object.entries(withoutNulls(value));
-  const unknown = Object.keys(withoutNulls(value)).find((field) => !known.includes(field));
-  if (unknown !== undefined)
-    throw HttpError.unknown(
-      `${name}.${unknown}`,
-      known.map((field) => `${name}.${field}`),
-    );
+  checkKnown(name, value, known);
   if (!first) throw HttpError.expected(name, `an object with one of ${known.join(', ')}`, '{}');
   if (second)
     throw HttpError.invalid(
