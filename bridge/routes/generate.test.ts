@@ -35,7 +35,7 @@ describe('POST /', () => {
     const { asked, post } = await startGenerator();
     const response = await post(body, type, path);
     expect([response.status, await response.text()]).toEqual([200, 'Once upon!']);
-    expect(asked).toEqual([{ text: 'Once upon', options: { seed: 7, stop: ['a', 'b'] } }]);
+    expect(asked).toEqual([{ text: 'Once upon', options: { seed: 7, stop: ['a', 'b'], n: 1 } }]);
   });
 
   it('takes the parts of a multipart form, as `curl -F`', async () => {
@@ -44,7 +44,19 @@ describe('POST /', () => {
     form.append('text', 'Once upon\r\na time: é');
     form.append('temperature', '0.5');
     expect((await post(form)).status).toBe(200);
-    expect(asked).toEqual([{ text: 'Once upon\r\na time: é', options: { temperature: 0.5 } }]);
+    expect(asked).toEqual([{ text: 'Once upon\r\na time: é', options: { temperature: 0.5, n: 1 } }]);
+  });
+
+  it('answers with several continuations as JSON alone', async () => {
+    const { asked, url } = await startGenerator();
+    const refused = await fetch(`${url}/?text=a&n=3`);
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('one continuation: for `n`, send `Accept: application/json`'),
+    ]);
+    const headers = { Accept: 'application/json' };
+    expect((await fetch(`${url}/?text=a&n=3`, { headers })).status).toBe(200);
+    expect(asked).toEqual([{ text: 'a', options: { n: 3 } }]);
   });
 
   it('takes a prompt that is too long for a URL', async () => {

@@ -21,11 +21,17 @@ export function generateRoute(serve: TabserveClient): Route {
     const { text, options } = readRequest(await readInput(exchange, 'text'));
     exchange.checkPriority(options['priority']);
     const { signal, request } = exchange;
+    const isJson = request.headers.accept?.includes('application/json') ?? false;
+    if (!isJson && (options['n'] ?? 1) !== 1)
+      throw HttpError.invalid(
+        'n',
+        'An answer as text is one continuation: for `n`, send `Accept: application/json`.',
+      );
     const result = await serve
       .getHandle('text-generator', exchange.turnOf())
-      .remote(text, { ...packOrdered(options), signal })
+      .remote(text, { ...packOrdered(options), ...(!isJson && { n: 1 }), signal })
       .result();
-    if (request.headers.accept?.includes('application/json')) exchange.sendJson(200, result);
+    if (isJson) exchange.sendJson(200, result);
     else exchange.send(200, 'text/plain; charset=utf-8', result.text);
   };
   return {
@@ -36,7 +42,10 @@ export function generateRoute(serve: TabserveClient): Route {
   };
 }
 
-function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input) {
+function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input): {
+  readonly text: string;
+  readonly options: Readonly<Record<string, unknown>>;
+} {
   const { text = jsonText } = readQuery(params, ['text', ...SINGLES], LISTS);
   if (typeof text !== 'string') {
     const got = text === undefined ? 'nothing' : `\`${shown(JSON.stringify(text))}\``;

@@ -18,7 +18,7 @@ describe('an answer to a chat', () => {
   it("is a message in OpenAI's shape", async () => {
     const answer = played.ask({ seed: 7, max_completion_tokens: 3 });
     const { requestId, input, options } = await played.submission();
-    expect({ input, options }).toEqual({ input: messages, options: { seed: 7, maxNewTokens: 3 } });
+    expect({ input, options }).toEqual({ input: messages, options: { n: 1, seed: 7, maxNewTokens: 3 } });
     played.finish(requestId, 'A', { usage });
     const response = await answer;
     expect([response.status, await response.json()]).toEqual([

@@ -11,6 +11,21 @@ beforeEach(async () => {
   played.welcome();
 });
 
+it.each([
+  [{}, 1],
+  [{ n: null }, 1],
+  [{ n: 3 }, 3],
+])(
+  'asks for one continuation, or as many as it says, whatever the model has by default: %j',
+  async (body, n) => {
+    const answer = played.ask(body);
+    const { requestId: id, options } = await played.submission();
+    expect(options).toMatchObject({ n });
+    played.finish(id);
+    expect((await answer).status).toBe(200);
+  },
+);
+
 describe('a completion that is asked for while the model is about to be replaced', () => {
   it('names the model that has answered', async () => {
     const answer = played.ask({});

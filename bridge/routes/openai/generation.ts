@@ -64,8 +64,10 @@ export class Generation<Content extends object> {
   ): Promise<GenerationResult[]> {
     const { serve, context, asked } = this.#given;
     const generator = serve.getHandle('text-generator', context.turnOf(asked.user));
+    // The model's own number of continuations is no default of these APIs.
+    const options = { n: asked.numChoicesPerPrompt, ...packOrdered(asked.options) };
     return allOrNone(context.signal, (signal) =>
-      generator.remoteAll(asked.prompts, { ...packOrdered(asked.options), signal }).map(take),
+      generator.remoteAll(asked.prompts, { ...options, signal }).map(take),
     );
   }
 
