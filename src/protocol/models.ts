@@ -187,7 +187,7 @@ export const encoderInfo = v.object({
   crossoverTokens: v.exactOptional(count),
 });
 /**
- * A model that makes vectors of texts, or ranks them.
+ * A model that makes vectors of texts, or ranks them. Numbers that a server does not report are 0.
  *
  * @interface
  */

@@ -1,4 +1,4 @@
-import { embedMany, rerank } from 'ai';
+import { embedMany, generateText, rerank } from 'ai';
 import { describe, expect, it } from 'vitest';
 
 import type { EncoderInfo } from '../index.ts';
@@ -71,5 +71,60 @@ describe('rerank', () => {
       result: { results: [{ index: 1, score: 0.9 }], numTokens: 8 },
     });
     expect((await ranking).ranking).toEqual([{ originalIndex: 1, score: 0.9, document: 'a fox' }]);
+  });
+});
+
+describe('a model of another deployment', () => {
+  const REFUSAL = { code: 'UNSUPPORTED_MODEL', message: 'It serves another deployment.' };
+
+  it.each([
+    ['embedder', 'chat'],
+    ['embedder', 'cross'],
+    ['reranker', 'minilm'],
+    ['text-generator', 'minilm'],
+  ] as const)('never answers for the %s, though %s serves', async (deployment, id) => {
+    const { worker, tabserve } = setUpSilent();
+    worker.change({ encoders: ENCODERS });
+    const answering = {
+      embedder: () => embedMany({ model: tabserve.embeddingModel(id), values: ['a'] }),
+      reranker: () => rerank({ model: tabserve.rerankingModel(id), query: 'a', documents: ['a'] }),
+      'text-generator': () => generateText({ model: tabserve(id), prompt: 'a' }),
+    }[deployment]();
+    await expect.poll(() => worker.received.some(({ type }) => type === 'load-model')).toBe(true);
+    expect(worker.received.find(({ type }) => type === 'load-model')).toMatchObject({ deployment });
+    worker.endLoad(REFUSAL);
+    await expect(answering).rejects.toMatchObject(REFUSAL);
+    expect(worker.submitted).toEqual([]);
+  });
+
+  it('at a server is refused too, which encodes with the model that generates unless another is named', async () => {
+    const server = { ...backend, name: 'server', precision: 'unknown' } as const;
+    const { worker, tabserve } = setUpSilent();
+    worker.change({ backend: server });
+    void embedMany({ model: tabserve.embeddingModel('chat'), values: ['a'] }).catch(() => {});
+    await untilSubmitted(worker);
+    worker.change({ encoders: [infoOf('embedder', 'bge')] });
+    void embedMany({ model: tabserve.embeddingModel('bge'), values: ['a'] }).catch(() => {});
+    await expect.poll(() => worker.submitted.length).toBe(2);
+    void embedMany({ model: tabserve.embeddingModel('chat'), values: ['a'] }).catch(() => {});
+    await expect.poll(() => worker.received.some(({ type }) => type === 'load-model')).toBe(true);
+    expect(worker.submitted).toHaveLength(2);
+  });
+
+  it('that takes over meanwhile fails the call, which can be tried again', async () => {
+    const { worker, tabserve } = setUpSilent();
+    worker.change({ encoders: ENCODERS });
+    const embedding = tabserve.embeddingModel('minilm').doEmbed({ values: ['a'] });
+    const { requestId } = await untilSubmitted(worker);
+    worker.change({ encoders: [infoOf('embedder', 'other')] });
+    worker.update({
+      type: 'answered',
+      requestId,
+      result: [{ embedding: [1], numTokens: 1, isTruncated: false }],
+    });
+    await expect(embedding).rejects.toMatchObject({
+      isRetryable: true,
+      message: expect.stringMatching(/^Another model took over/),
+    });
   });
 });

@@ -6,7 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 
 import type { EmbeddingOptions, RerankOptions } from '../index.ts';
-import { toCallError } from './errors.ts';
+import { replacedError, toCallError } from './errors.ts';
 import type { OpenModel } from './model-opener.ts';
 import { PROVIDER } from './read-settings.ts';
 
@@ -30,9 +30,10 @@ export class TabserveEmbeddingModel implements EmbeddingModelV4 {
   async doEmbed(call: EmbeddingModelV4CallOptions): Promise<EmbeddingModelV4Result> {
     const { values, abortSignal: signal } = call;
     const own: EmbeddingOptions = call.providerOptions?.[PROVIDER] ?? {};
-    const serve = await this.#open(this.modelId, signal);
+    const { serve, isServed } = await this.#open(this.modelId, 'embedder', signal);
     try {
       const answers = await serve.getHandle('embedder').remote(values, { ...own, ...(signal && { signal }) });
+      if (!isServed()) throw replacedError();
       return {
         embeddings: answers.map(({ embedding }) => [...embedding]),
         usage: { tokens: answers.reduce((sum, { numTokens }) => sum + numTokens, 0) },
@@ -65,11 +66,12 @@ export class TabserveRerankingModel implements RerankingModelV4 {
     const own: RerankOptions = call.providerOptions?.[PROVIDER] ?? {};
     const documents =
       given.type === 'text' ? given.values : given.values.map((document) => JSON.stringify(document));
-    const serve = await this.#open(this.modelId, signal);
+    const { serve, isServed } = await this.#open(this.modelId, 'reranker', signal);
     try {
       const { results } = await serve
         .getHandle('reranker')
         .remote({ query, documents }, { truncate: true, ...own, topN, ...(signal && { signal }) });
+      if (!isServed()) throw replacedError();
       return { ranking: results.map(({ index, score }) => ({ index, relevanceScore: score })) };
     } catch (error) {
       throw toCallError(error, signal);

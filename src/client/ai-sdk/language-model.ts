@@ -65,7 +65,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     const { prompt, abortSignal: signal } = call;
     const input = this.#readPrompt(prompt);
     const options = { ...readSettings(call), ...(signal && { signal }) };
-    const serve = await this.#open(this.modelId, signal);
+    const { serve } = await this.#open(this.modelId, 'text-generator', signal);
     const response = serve.generate(input, options);
     try {
       // Errors in the call are thrown before the stream begins: the AI SDK retries only then.

@@ -1,12 +1,26 @@
-import { connect } from '../index.ts';
+import { connect, type TabserveStatus } from '../index.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import type { TabserveOptions, TextClient } from './options.ts';
 
+/** What a model is asked for. */
+type AskedDeployment = 'text-generator' | 'embedder' | 'reranker';
+
+/** A model that serves the deployment that was asked for. */
+export interface OpenedModel {
+  readonly serve: TextClient;
+  /** Whether it still does. */
+  readonly isServed: () => boolean;
+}
+
 /**
- * Resolves when the model serves, whatever model served before. Rejects as `connect` and `loadModel` do, or with the signal's
- * reason when it aborts; the load goes on, since other tabs may wait for it.
+ * Resolves when the model serves this deployment, whatever model served before. Rejects as `connect` and `loadModel` do, or with
+ * the signal's reason when it aborts; the load goes on, since other tabs may wait for it.
  */
-export type OpenModel = (modelId: string, signal: AbortSignal | undefined) => Promise<TextClient>;
+export type OpenModel = (
+  modelId: string,
+  deployment: AskedDeployment,
+  signal: AbortSignal | undefined,
+) => Promise<OpenedModel>;
 
 /** Opens models with one client, which the first call connects. */
 export function createModelOpener({ load: loadOptions, ...options }: TabserveOptions): OpenModel {
@@ -27,21 +41,36 @@ export function createModelOpener({ load: loadOptions, ...options }: TabserveOpt
     return connected;
   };
 
-  const load = async (serve: TextClient, modelId: string): Promise<void> => {
-    const begin = () => serve.loadModel(modelId, loadOptions).finally(() => loads.delete(modelId));
-    const running = loads.get(modelId) ?? begin();
-    loads.set(modelId, running);
+  const load = async (serve: TextClient, modelId: string, deployment: AskedDeployment): Promise<void> => {
+    const key = `${deployment} ${modelId}`;
+    const begin = () =>
+      serve.loadModel(modelId, { ...loadOptions, deployment }).finally(() => loads.delete(key));
+    const running = loads.get(key) ?? begin();
+    loads.set(key, running);
     await running;
   };
 
-  const open = async (modelId: string): Promise<TextClient> => {
+  const open = async (modelId: string, deployment: AskedDeployment): Promise<OpenedModel> => {
     const serve = await connectOnce();
     // The model may load where the first one could not.
-    const { state, model, encoders = [] } = await serve.ready().catch(() => serve.status());
-    const served = [model, ...encoders].map((each) => each?.id);
-    if (state !== 'ready' || !served.includes(modelId)) await load(serve, modelId);
-    return serve;
+    const status = await serve.ready().catch(() => serve.status());
+    if (status.state !== 'ready' || servedIdOf(status, deployment) !== modelId)
+      await load(serve, modelId, deployment);
+    return { serve, isServed: () => servedIdOf(serve.status(), deployment) === modelId };
   };
 
-  return (modelId, signal) => (signal ? untilAborted(open(modelId), signal) : open(modelId));
+  return (modelId, deployment, signal) => {
+    const opening = open(modelId, deployment);
+    return signal ? untilAborted(opening, signal) : opening;
+  };
+}
+
+function servedIdOf(
+  { model, encoders = [], backend }: TabserveStatus,
+  asked: AskedDeployment,
+): string | undefined {
+  const encoder = encoders.find(({ deployment }) => deployment === asked);
+  // A server encodes with the model that generates, unless another one is named.
+  const serves = asked === 'text-generator' || backend?.name === 'server' ? model : undefined;
+  return (encoder ?? serves)?.id;
 }

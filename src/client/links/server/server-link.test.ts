@@ -332,7 +332,8 @@ describe('a text', () => {
 describe('an encoder', () => {
   it('has the vectors of texts in their order, and the tokens of one', async () => {
     answers['/v1/embeddings'] = vectors;
-    const embedder = open({ embedder: 'bge' }).getHandle('embedder');
+    const client = open({ embedder: 'bge' });
+    const embedder = client.getHandle('embedder');
     const list = await embedder.remote(['a', 'b'], { dimensions: 2 });
     expect(list.map(({ embedding }) => [...embedding])).toEqual([
       [1, 0.5],
@@ -340,6 +341,7 @@ describe('an encoder', () => {
     ]);
     expect(list.map(({ numTokens }) => numTokens)).toEqual([0, 0]);
     expect((await embedder.remote('a')).numTokens).toBe(4);
+    expect(client.status().encoders).toMatchObject([{ deployment: 'embedder', id: 'bge' }]);
     expect(asked.at(-2)?.body).toEqual({
       model: 'bge',
       input: ['a', 'b'],

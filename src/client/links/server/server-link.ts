@@ -12,6 +12,7 @@ import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { createWorkerId, type RequestId } from '../../../protocol/ids.ts';
 import type { JobDefinition } from '../../../protocol/jobs.ts';
+import type { EncoderInfo } from '../../../protocol/models.ts';
 import { readServerModel, serverBackend } from '../../../protocol/openai/server-model.ts';
 import { END_TYPES, type RequestUpdate, type SubmittedRequest } from '../../../protocol/requests.ts';
 import { timeoutMsOf } from '../../../protocol/resolve-options.ts';
@@ -154,7 +155,13 @@ export class ServerLink implements Link {
         onUpdates: (updates) => this.#update(updates),
       });
       const { error: _over, ...status } = this.#status;
-      this.#setStatus({ ...status, state: 'ready', model: model.modelInfo });
+      const encoders = this.#encoders;
+      this.#setStatus({
+        ...status,
+        state: 'ready',
+        model: model.modelInfo,
+        ...(encoders.length > 0 && { encoders }),
+      });
     } catch (cause) {
       if (this.#closing.signal.aborted) return;
       this.#setStatus({ ...this.#status, state: 'failed', error: toWireError(cause) });
@@ -167,6 +174,16 @@ export class ServerLink implements Link {
     const early = this.#early;
     this.#early = [];
     for (const turn of early) this.#start(turn);
+  }
+
+  /** Those that `connect` names. A server tells nothing of their sizes. */
+  get #encoders(): readonly EncoderInfo[] {
+    const sizes = { numParameters: 0, maxTokens: 0, vocabSize: 0, dimensions: 0, prompts: [] };
+    const backend = serverBackend(this.#http.shownUrl);
+    return ([EMBEDDER, RERANKER] as const).flatMap((deployment) => {
+      const id = this.#options[deployment];
+      return id === undefined ? [] : { deployment, id, ...sizes, backend };
+    });
   }
 
   #setStatus(status: WorkerStatus): void {
