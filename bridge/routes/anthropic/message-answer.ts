@@ -4,10 +4,9 @@ import { EventStream } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import {
   ANSWER_PARTS,
-  answerOf,
+  endsWithCalls,
   isCut,
   resultIn,
-  wholeCallsOf,
   wholePartsOf,
   type AnswerParts,
 } from '../openai/chat-answer.ts';
@@ -88,11 +87,9 @@ export class MessageAnswer {
 /** A stop sequence that cuts a call is the reason, and not the calls before it. */
 function endOf(result: GenerationResult) {
   const { finishReason, stopString } = result;
-  const { toolCalls } = answerOf(result);
-  const hasCalls = toolCalls.length > 0 && wholeCallsOf(result).length === toolCalls.length;
   const stopped = stopString === undefined ? 'end_turn' : 'stop_sequence';
   return {
-    stop_reason: finishReason === 'length' ? 'max_tokens' : hasCalls ? 'tool_use' : stopped,
+    stop_reason: finishReason === 'length' ? 'max_tokens' : endsWithCalls(result) ? 'tool_use' : stopped,
     stop_sequence: stopString ?? null,
   };
 }

@@ -65,18 +65,24 @@ export function deltaOf(part: AnswerPart): object {
 }
 
 /** Whether a limit or a stop string cut an answer. */
-export function isCut({ finishReason, stopString }: GenerationResult): boolean {
+export function isCut({ finishReason, stopString }: GenerationChoice): boolean {
   return finishReason === 'length' || stopString !== undefined;
 }
 
 /** The calls of an answer, without one that was cut. */
-export function wholeCallsOf(result: GenerationResult): readonly ToolCall[] {
+export function wholeCallsOf(result: GenerationChoice): readonly ToolCall[] {
   const { toolCalls } = answerOf(result);
   const isEndCut = isCut(result);
   return toolCalls.filter(
     ({ arguments: json }, index) =>
       wholeArguments(json, isEndCut && index === toolCalls.length - 1) !== undefined,
   );
+}
+
+/** Whether calls end an answer: the last one was not cut. */
+export function endsWithCalls(result: GenerationChoice): boolean {
+  const { toolCalls } = answerOf(result);
+  return toolCalls.length > 0 && wholeCallsOf(result).length === toolCalls.length;
 }
 
 /**

@@ -255,3 +255,38 @@ describe('a stream of an answer', () => {
     ]);
   });
 });
+
+describe('a call that a stop string cuts', () => {
+  const ends = [
+    ['{"at": "s', 'stop'],
+    ['{"at": "sea"}', 'tool_calls'],
+  ] as const;
+
+  it.each(ends)('in %s ends with %s', async (json, reason) => {
+    const toolCalls = [{ id: 'c1', name: 'look', arguments: json }];
+    const end = {
+      finishReason: 'stop',
+      stopString: 'END',
+      answer: { reasoning: '', content: '', toolCalls },
+    } as const;
+    const answer = played.ask({});
+    const { requestId } = await played.submission();
+    const choice = { text: '', generatedText: '', tokenIds: [7], seed: 1 };
+    played.finish(requestId, 'A', { ...end, choices: [{ ...choice, ...end }] });
+    expect(await (await answer).json()).toMatchObject({ choices: [{ finish_reason: reason }] });
+  });
+
+  it.each(ends)('in %s ends a stream with %s', async (text, reason) => {
+    const answer = played.ask({ stream: true });
+    const { requestId } = await played.submission();
+    played.start(requestId);
+    const parts = [
+      { type: 'tool-call', index: 0, id: 'c1', name: 'look' },
+      { type: 'tool-arguments', index: 0, text },
+    ] as const;
+    const chunk = { type: 'chunk', requestId, index: 0, text, tokenIds: [7], parts } as const;
+    played.update({ ...chunk, finishReason: 'stop' });
+    played.finish(requestId, 'A', { usage });
+    expect(await (await answer).text()).toContain(`"finish_reason":"${reason}"`);
+  });
+});

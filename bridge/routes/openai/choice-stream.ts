@@ -7,6 +7,7 @@ import type {
   GenerationResult,
 } from '../../../src/protocol/generation.ts';
 import type { NamedToken } from '../../../src/protocol/openai/logprobs.ts';
+import { wholeArguments } from './chat-answer.ts';
 import type { TokenTexts } from './token-texts.ts';
 import type { StreamedUsage } from '../../../src/protocol/openai/generation-request.ts';
 
@@ -52,7 +53,7 @@ interface ChoiceStreamOptions<Content extends object> {
 export class ChoiceStream<Content extends object> {
   readonly #given: ChoiceStreamOptions<Content>;
   /** Tokens read of each choice, and characters of those with logprobs. An echoed prompt does not count. */
-  #read: { numTokens: number; numCharacters: number; hasCalls: boolean }[] = [];
+  #read: { numTokens: number; numCharacters: number; lastArguments?: string }[] = [];
   /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
   #held: ChoicePart<Content>[] = [];
   #numPromptTokens = 0;
@@ -77,8 +78,12 @@ export class ChoiceStream<Content extends object> {
     const { format, options, tokenTexts } = this.#given;
     const isFirst = !this.#read[index];
     const isPrompt = options.echo && isFirst;
-    const read = (this.#read[index] ??= { numTokens: 0, numCharacters: 0, hasCalls: false });
-    read.hasCalls ||= chunk.parts?.some(({ type }) => type === 'tool-call') ?? false;
+    const read = (this.#read[index] ??= { numTokens: 0, numCharacters: 0 });
+    for (const part of chunk.parts ?? []) {
+      if (part.type === 'tool-call') read.lastArguments = '';
+      if (part.type === 'tool-arguments') read.lastArguments += part.text;
+    }
+    const hasCalls = finishReason === 'stop' && isWhole(read.lastArguments);
     if (isFirst && format.opening) this.#held.push(this.#choiceOf(index, format.opening));
     this.#numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
     if (!isPrompt) read.numTokens += numTokensIn(chunk);
@@ -86,7 +91,7 @@ export class ChoiceStream<Content extends object> {
     const contents = format.piecesOf(chunk);
     if (contents.length === 0 && !scored && !finishReason) return [];
     const choices = (contents.length > 0 ? contents : [format.empty]).map((content, at) =>
-      this.#choiceOf(index, content, at < contents.length - 1 ? null : endOf(finishReason, read.hasCalls)),
+      this.#choiceOf(index, content, at < contents.length - 1 ? null : endOf(finishReason, hasCalls)),
     );
     if (modelId === undefined || (isPrompt && !scored)) {
       this.#held.push(...choices);
@@ -118,7 +123,15 @@ export class ChoiceStream<Content extends object> {
   }
 }
 
-/** The reason of an end in OpenAI's terms; null where the text goes on. */
+function isWhole(json: string | undefined): boolean {
+  return json !== undefined && wholeArguments(json, false) !== undefined;
+}
+
+/**
+ * The reason of an end in OpenAI's terms; null where the text goes on.
+ *
+ * @param hasCalls Whether calls end it that no stop string has cut.
+ */
 export function endOf(finishReason: FinishReason | undefined, hasCalls: boolean): ApiFinishReason {
   return finishReason === 'stop' && hasCalls ? 'tool_calls' : (finishReason ?? null);
 }

@@ -1,7 +1,7 @@
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { readChatRequest } from '../../../src/protocol/openai/chat-request.ts';
 import { readCompletionRequest } from '../../../src/protocol/openai/completion-request.ts';
-import { chatMessageOf, deltaOf, partsOf } from './chat-answer.ts';
+import { chatMessageOf, deltaOf, endsWithCalls, partsOf } from './chat-answer.ts';
 import { chatLogprobs, completionLogprobs, promptLogprobs } from '../../../src/protocol/openai/logprobs.ts';
 import { ResponseAnswer } from './response-answer.ts';
 import { readResponseRequest } from './response-request.ts';
@@ -173,7 +173,7 @@ class Answer {
       index,
       ...this.#format.textOf(choice, asked),
       logprobs: await this.#generation.logprobsOf(choice),
-      finish_reason: endOf(choice.finishReason, (choice.answer?.toolCalls.length ?? 0) > 0),
+      finish_reason: endOf(choice.finishReason, endsWithCalls(choice)),
       ...(prompt && { prompt_logprobs: promptLogprobs(await tokenTexts.name(prompt, modelId)) }),
     };
   }
