@@ -46,6 +46,12 @@ describe('a file is refused, by line and code,', () => {
     expect(await problemsOf(...lines)).toEqual([problem]);
   });
 
+  it('with a text for a body', async () => {
+    const path = await createInput('{"custom_id": "a", "url": "/v1/completions", "body": "x"}\n');
+    const { problems } = await checkRows(path, ['/v1/completions'], new AbortController().signal);
+    expect(problems).toMatchObject([{ message: expect.stringMatching(/^Expected `body` to be an object/) }]);
+  });
+
   it('with a CSV: the first hundred lines are named', async () => {
     expect(await problemsOf(...Array.from({ length: 1000 }, () => 'a,b,c'))).toHaveLength(100);
   });

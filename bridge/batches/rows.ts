@@ -3,7 +3,7 @@ import * as v from 'valibot';
 
 import { shown } from '../../src/batching/base/errors.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
-import { MAX_PROMPT_LENGTH, record } from '../../src/protocol/wire.ts';
+import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { readJsonBytes } from '../http/read-body.ts';
 import { readLines, type Line } from './read-lines.ts';
@@ -54,7 +54,7 @@ const rowShape = v.object({
   ),
   method: v.optional(v.literal('POST', 'POST'), 'POST'),
   url: v.string('the path of an endpoint'),
-  body: record,
+  body: v.custom<Readonly<Record<string, unknown>>>(isRecord, 'an object'),
 });
 
 class ProblemError extends Error {

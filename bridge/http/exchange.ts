@@ -6,6 +6,7 @@ import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import type { RequestTurn } from '../../src/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
+import { errorShapeOf } from './error-shapes.ts';
 import { toHttpError } from './to-http-error.ts';
 import { deadlinePassed, modelNotLoaded } from './http-errors.ts';
 
@@ -55,7 +56,7 @@ export class Exchange {
   /** Reports an error to the client after the status was sent. */
   sendLateError: ((error: HttpError) => void) | undefined;
   /** The body of an answer with an error, in the words of the API that was called. */
-  describeError: (error: HttpError) => object = (error) => error;
+  readonly describeError: ReturnType<typeof errorShapeOf>;
   /** Whether more than headers was sent, which cannot be taken back. */
   hasContent = false;
   readonly #rights: ClientRights;
@@ -73,6 +74,7 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.url = url;
+    this.describeError = errorShapeOf(url.pathname);
     this.rest = rest;
     this.#rights = rights;
     this.requestId = requestIdOf(request);

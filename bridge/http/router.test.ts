@@ -7,6 +7,7 @@ const ROUTES = [
   workRoute('/adder', handle),
   workRoute('/v1/completions', handle),
   workRoute('/v1/chat/completions', handle),
+  workRoute('/api/chat', handle),
   getRoute('/v1/models', handle),
   getRoute('/v1/models/*', handle),
   { ...getRoute('/bridge/token', handle), isPageOnly: true },
@@ -23,6 +24,10 @@ it.each([
   [
     '/v1/images/edits',
     `There is nothing at /v1/images/edits. Only text is generated, embedded and ranked here. ${ENDPOINTS}`,
+  ],
+  [
+    '/api/pull',
+    'There is nothing at /api/pull. The operator chooses the model: `npm start -- --model ID`, or in the page. The endpoints are POST /api/chat.',
   ],
   ['/chat/completions', 'There is nothing at /chat/completions. Did you mean /v1/chat/completions?'],
   ['/models', 'There is nothing at /models. Did you mean /v1/models?'],

@@ -92,29 +92,33 @@ export function handleOf({ methods }: Route, method = ''): Handle {
   throw HttpError.methodNotAllowed(methods.GET ? [...allowed, 'HEAD'] : allowed);
 }
 
-const API = '/v1/';
+const APIS = ['/v1/', '/api/'];
 
 const STORES_NOTHING = 'Nothing is stored here.';
 const TEXT_ONLY = 'Only text is generated, embedded and ranked here.';
 
-/** By the first part of a path of OpenAI's API: why it isn't here. */
+const OPERATOR_LOADS = 'The operator chooses the model: `npm start -- --model ID`, or in the page.';
+
+/** By the first part of a path of an API: why it isn't here. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ...['batches', 'conversations', 'files', 'responses', 'uploads', 'vector_stores'].map(
     (name) => [name, STORES_NOTHING] as const,
   ),
+  ...['blobs', 'copy', 'create', 'delete', 'pull', 'push'].map((name) => [name, OPERATOR_LOADS] as const),
   ...['audio', 'images', 'moderations', 'realtime'].map((name) => [name, TEXT_ONLY] as const),
 ]);
 
-/** The answer to a path that no route has: below `/v1` it names the endpoints, elsewhere the one that was probably meant. */
+/** The answer to a path that no route has: below an API it names the endpoints, elsewhere the one that was probably meant. */
 export function nothingAt(pathname: string, routes: readonly Route[]): HttpError {
   let end = pathname.length;
   while (pathname[end - 1] === '/') end -= 1;
   const path = pathname.slice(0, end);
   const meant = pathOf(routes.find((route) => !route.isPageOnly && isMeant(path, route.path)));
   if (meant !== undefined) return HttpError.notFound(pathname, `Did you mean ${meant}?`);
-  if (!`${path}/`.startsWith(API)) return HttpError.notFound(pathname);
-  const [name = ''] = path.slice(API.length).split('/');
-  const endpoints = routes.filter((route) => route.path.startsWith(API)).map(describeRoute);
+  const api = APIS.find((each) => `${path}/`.startsWith(each));
+  if (api === undefined) return HttpError.notFound(pathname);
+  const [name = ''] = path.slice(api.length).split('/');
+  const endpoints = routes.filter((route) => route.path.startsWith(api)).map(describeRoute);
   const hint = `The endpoints are ${[...new Set(endpoints)].join(', ')}.`;
   return HttpError.notFound(pathname, [REASONS.get(name), hint].filter(Boolean).join(' '));
 }

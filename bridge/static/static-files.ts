@@ -9,6 +9,7 @@ import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
+import { errorShapeOf } from '../http/error-shapes.ts';
 import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
 import { SERVICE_WORKER_FILE, withoutStaticHostMeta } from './static-host-meta.ts';
 import { pipeline } from 'node:stream/promises';
@@ -73,7 +74,7 @@ export function serveStaticFiles({
     else if (isRetired && isServiceWorker(request)) retireServiceWorker(response);
     else {
       const [pathname = '/'] = (request.url ?? '/').split('?');
-      const miss = (): void => refuse(response, nothingAt(pathname));
+      const miss = (): void => refuse(response, nothingAt(pathname), errorShapeOf(pathname));
       serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
     }
   };
@@ -122,10 +123,14 @@ function setFileHeaders(response: ServerResponse, pathname: string): void {
   if (pathname.endsWith('.safetensors')) response.setHeader('Content-Type', 'application/octet-stream');
 }
 
-function refuse(response: ServerResponse, error: HttpError): void {
+function refuse(
+  response: ServerResponse,
+  error: HttpError,
+  describe: ReturnType<typeof errorShapeOf> = (given) => given,
+): void {
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' });
-  response.end(`${JSON.stringify(error)}\n`);
+  response.end(`${JSON.stringify(describe(error))}\n`);
 }
 
 /** What stands before a page's first element of the head. HTML may leave all of it out. */

@@ -1,5 +1,4 @@
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
-import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import {
@@ -12,22 +11,6 @@ import {
 } from '../openai/chat-answer.ts';
 import { Generation, type AskedGeneration } from '../openai/generation.ts';
 import { MessageBlocks } from './message-blocks.ts';
-
-/** The error types of Anthropic's API. */
-const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
-  403: 'permission_error',
-  404: 'not_found_error',
-  408: 'timeout_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  503: 'overloaded_error',
-};
-
-/** An error in the shape of Anthropic's API. */
-export function messageError({ status, message, code, param }: HttpError): object {
-  const type = TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  return { type: 'error', error: { type, message, code, param } };
-}
 
 /** The answer to one request for a message, whole or as a stream. */
 export class MessageAnswer {
@@ -59,7 +42,7 @@ export class MessageAnswer {
       send('message_start', { message });
     };
     const results = await this.#generation.stream(
-      () => stream.open((error) => stream.send(messageError(error), 'error')),
+      () => stream.open((error) => stream.send(exchange.describeError(error), 'error')),
       ({ choice, used }) => {
         begin(used.prompt_tokens);
         for (const part of choice.parts) blocks.push(part);

@@ -6,7 +6,7 @@ import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
 import { servedModel } from '../../tabs/served-model.ts';
 import { generationRoute } from '../openai/generation-routes.ts';
-import { MessageAnswer, messageError } from './message-answer.ts';
+import { MessageAnswer } from './message-answer.ts';
 import { readCountRequest, readMessagesRequest } from './messages-request.ts';
 
 const PATH = '/v1/messages';
@@ -21,10 +21,8 @@ export function messageRoutes(serve: TabserveClient): readonly Route[] {
       read: readMessagesRequest,
       answerTo: (given) => new MessageAnswer(given),
       write: writeOrderedJson,
-      describeError: messageError,
     }),
     workRoute(`${PATH}/count_tokens`, async (exchange) => {
-      exchange.describeError = messageError;
       const { messages, options, model, names } = readCountRequest(await readJson(exchange.request));
       const { id } = await servedModel(serve, exchange.signal);
       exchange.checkModel(model, id);

@@ -32,6 +32,20 @@ async function refusalOf(body: object): Promise<unknown> {
   return { status: response.status, body: await response.json() };
 }
 
+/** What the worker is asked for a count. */
+async function countOf(body: string): Promise<unknown> {
+  played = new PlayedRoute({});
+  await played.listen('/v1/messages/count_tokens', (serve) => {
+    const route = messageRoutes(serve)[1];
+    if (!route) throw new Error('There is no route.');
+    return route;
+  });
+  played.welcome();
+  void played.ask({}, { body }).catch(() => undefined);
+  const call = await vi.waitUntil(() => played.posted.find(({ type }) => type === 'tokenize-chat'));
+  return fromWireText(toWireText(call));
+}
+
 const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} });
 const result = (id: string, fields: object = {}) => ({
   type: 'tool_result',
@@ -389,28 +403,14 @@ describe('a message', () => {
 });
 
 describe('the count of tokens', () => {
-  /** What the worker is asked for. */
-  async function callOf(body: string): Promise<unknown> {
-    played = new PlayedRoute({});
-    await played.listen('/v1/messages/count_tokens', (serve) => {
-      const route = messageRoutes(serve)[1];
-      if (!route) throw new Error('There is no route.');
-      return route;
-    });
-    played.welcome();
-    void played.ask({}, { body }).catch(() => undefined);
-    const call = await vi.waitUntil(() => played.posted.find(({ type }) => type === 'tokenize-chat'));
-    return fromWireText(toWireText(call));
-  }
-
   it('has no tools where none may be called', async () => {
     const body = { ...MESSAGES, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } };
-    expect(await callOf(JSON.stringify(body))).toMatchObject({ tools: [] });
+    expect(await countOf(JSON.stringify(body))).toMatchObject({ tools: [] });
   });
 
   it('ends where a last message of the assistant does', async () => {
     const messages = [...MESSAGES.messages, { role: 'assistant', content: 'It is' }];
-    expect(await callOf(JSON.stringify({ messages }))).toMatchObject({
+    expect(await countOf(JSON.stringify({ messages }))).toMatchObject({
       addGenerationPrompt: false,
       continueFinalMessage: true,
     });
@@ -419,7 +419,7 @@ describe('the count of tokens', () => {
   it('has the numbers of a schema as they were written', async () => {
     const schema = '{"type":"object","properties":{"10":{"const":1.0},"2":{}}}';
     const tools = `[{"name":"f","input_schema":${schema}}]`;
-    const call = await callOf(`${JSON.stringify(MESSAGES).slice(0, -1)},"tools":${tools}}`);
+    const call = await countOf(`${JSON.stringify(MESSAGES).slice(0, -1)},"tools":${tools}}`);
     expect(writeOrderedJson(call)).toContain(`"parameters":${schema}`);
   });
 });

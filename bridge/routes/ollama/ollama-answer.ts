@@ -1,7 +1,6 @@
 import type { AnswerPart } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
-import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { EventStream, JSON_LINES } from '../../http/event-stream.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import {
@@ -30,11 +29,6 @@ interface PlacedCall extends ToolCall {
 
 /** How one of the two endpoints writes it. */
 export type Write = (said: Said) => object;
-
-/** An error in the shape of Ollama's API. */
-export function ollamaError({ message, code }: HttpError): object {
-  return { error: message, code };
-}
 
 export const writeMessage: Write = ({ content, thinking = '', toolCalls = [] }) => ({
   message: {
@@ -76,7 +70,7 @@ export class OllamaAnswer {
 
   async stream(exchange: Exchange): Promise<void> {
     const stream = new EventStream(exchange, JSON_LINES);
-    const open = (): void => stream.open((error) => stream.send(ollamaError(error)));
+    const open = (): void => stream.open((error) => stream.send(exchange.describeError(error)));
     const { isFor } = this.#asked;
     if (isFor) {
       open();

@@ -10,12 +10,12 @@ import type { ModelInfo } from '../../../src/protocol/models.ts';
 import { NoModelError } from '../../../src/protocol/errors/model.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { readUntypedJson } from '../../http/read-body.ts';
-import { getRoute, workRoute, type Handle, type Route } from '../../http/router.ts';
+import { getRoute, workRoute, type Route } from '../../http/router.ts';
 import { modelIfAny } from '../../tabs/served-model.ts';
 import { embed, modelOf } from '../encoder-routes.ts';
 import { generationRoute } from '../openai/generation-routes.ts';
 import type { AskedGeneration } from '../openai/generation.ts';
-import { OllamaAnswer, ollamaError, writeMessage, writeResponse, type Write } from './ollama-answer.ts';
+import { OllamaAnswer, writeMessage, writeResponse, type Write } from './ollama-answer.ts';
 import {
   mayGoAfter,
   nameOf,
@@ -53,21 +53,11 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
     const { model } = serve.status();
     return new OllamaAnswer({ ...given, asked: askedOf(model, given.asked) }, model?.id ?? '', write);
   };
-  const describeError = ollamaError;
   return [
     getRoute('/api/version', (exchange) => exchange.sendJson(200, { version: API_VERSION })),
-    getRoute(
-      '/api/tags',
-      inOwnWords(async (exchange) => exchange.sendJson(200, await list(serve, exchange))),
-    ),
-    getRoute(
-      '/api/ps',
-      inOwnWords(async (exchange) => exchange.sendJson(200, await list(serve, exchange, true))),
-    ),
-    workRoute(
-      '/api/show',
-      inOwnWords((exchange) => show(serve, exchange)),
-    ),
+    getRoute('/api/tags', async (exchange) => exchange.sendJson(200, await list(serve, exchange))),
+    getRoute('/api/ps', async (exchange) => exchange.sendJson(200, await list(serve, exchange, true))),
+    workRoute('/api/show', (exchange) => show(serve, exchange)),
     generationRoute(serve, {
       path: '/api/chat',
       input: 'messages',
@@ -75,7 +65,6 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       answerTo: answerWith(writeMessage),
       readBody: readUntypedJson,
       write: writeOrderedJson,
-      describeError,
     }),
     generationRoute(serve, {
       path: '/api/generate',
@@ -84,16 +73,9 @@ export function ollamaRoutes(serve: TabserveClient): readonly Route[] {
       answerTo: answerWith(writeResponse),
       readBody: readUntypedJson,
       write: writeOrderedJson,
-      describeError,
     }),
-    workRoute(
-      '/api/embed',
-      inOwnWords((exchange) => answerEmbed(serve, exchange)),
-    ),
-    workRoute(
-      '/api/embeddings',
-      inOwnWords((exchange) => answerOlderEmbed(serve, exchange)),
-    ),
+    workRoute('/api/embed', (exchange) => answerEmbed(serve, exchange)),
+    workRoute('/api/embeddings', (exchange) => answerOlderEmbed(serve, exchange)),
   ];
 }
 
@@ -112,13 +94,6 @@ function askedOf(model: ModelInfo | undefined, asked: OllamaRequest): OllamaRequ
   // A text has a default limit. Of a larger one the model takes what there is room for.
   const limit = asked.fillsContext ? { maxNewTokens: Number.MAX_SAFE_INTEGER } : {};
   return { ...asked, prompts: [plain], options: { ...options, ...limit } };
-}
-
-function inOwnWords(handle: Handle): Handle {
-  return (exchange) => {
-    exchange.describeError = ollamaError;
-    return handle(exchange);
-  };
 }
 
 /** The models that serve. @param isInMemory Without one that was ejected. */

@@ -85,13 +85,11 @@ interface Endpoint<Request extends GenerationRequest> {
   readonly readBody?: typeof readJson;
   /** Writes a whole answer; by default as `JSON.stringify` does. */
   readonly write?: WriteJson;
-  /** The body of an error, where it isn't OpenAI's. */
-  readonly describeError?: Exchange['describeError'];
 }
 
 export function generationRoute<Request extends GenerationRequest>(
   serve: TabserveClient,
-  { path, input, read, answerTo, readBody = readJson, write, describeError }: Endpoint<Request>,
+  { path, input, read, answerTo, readBody = readJson, write }: Endpoint<Request>,
 ): GenerationRoute {
   const tokenTexts = new TokenTexts(serve);
   const answer = async <Result>(
@@ -109,7 +107,6 @@ export function generationRoute<Request extends GenerationRequest>(
     }
   };
   const route = workRoute(path, async (exchange) => {
-    if (describeError) exchange.describeError = describeError;
     const asked = read(await readBody(exchange.request));
     if (asked.isStream) await answer(asked, exchange, (streamed) => streamed.stream(exchange));
     else exchange.sendJson(200, await answer(asked, exchange, (given) => given.whole()), write);

@@ -127,7 +127,9 @@ export function parseFields<Entries extends v.ObjectEntries>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const param = v.getDotPath(issue)?.replaceAll(/\.(\d+)/g, '[$1]') ?? 'body';
-  const expected = issue.expected ?? 'of another type';
+  // A check of this project says in its message alone what it expects.
+  const expected =
+    issue.type === 'custom' ? issue.message.replace(/^Expected /, '') : (issue.expected ?? 'of another type');
   throw HttpError.invalid(
     param,
     `Expected \`${param}\` to be ${expected}, got \`${shown(issue.received)}\`.`,
