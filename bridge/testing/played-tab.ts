@@ -129,6 +129,7 @@ export class PlayedRoute {
       text: 'x',
       tokenIds: [7],
       numPromptTokens: 9,
+      numCachedTokens: 4,
       parts: [part],
     });
   }

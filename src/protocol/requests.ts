@@ -123,6 +123,8 @@ export const requestUpdate = v.variant('type', [
     ttftMs: v.exactOptional(duration),
     /** On the first chunk, if it is known by then. */
     numPromptTokens: v.exactOptional(count),
+    /** Those of them that were taken over from another request, beside `numPromptTokens`. */
+    numCachedTokens: v.exactOptional(count),
     /** On a continuation's last chunk only. */
     finishReason: v.exactOptional(finishReason),
   }),

@@ -26,7 +26,11 @@ export class MessageAnswer {
     const result = resultIn(await this.#generation.results());
     const blocks = new MessageBlocks(() => {});
     for (const part of wholePartsOf(result)) blocks.push(part);
-    return this.#messageOf({ content: blocks.end(isCut(result)), ...endOf(result), usage: usageOf(result) });
+    return this.#messageOf({
+      content: blocks.end(isCut(result)),
+      ...endOf(result),
+      usage: usageOf(result.usage),
+    });
   }
 
   async stream(exchange: Exchange): Promise<void> {
@@ -34,24 +38,24 @@ export class MessageAnswer {
     const send = (type: string, fields: object): void => stream.send({ type, ...fields }, type);
     const blocks = new MessageBlocks(send);
     let hasBegun = false;
-    const begin = (numPromptTokens: number): void => {
+    const begin = (numPromptTokens: number, numCachedTokens: number): void => {
       if (hasBegun) return;
       hasBegun = true;
-      const usage = { input_tokens: numPromptTokens, output_tokens: 0 };
+      const usage = usageOf({ numPromptTokens, numCachedTokens, numOutputTokens: 0 });
       const message = this.#messageOf({ content: [], stop_reason: null, stop_sequence: null, usage });
       send('message_start', { message });
     };
     const results = await this.#generation.stream(
       () => stream.open((error) => stream.send(exchange.describeError(error), 'error')),
-      ({ choice, used }) => {
-        begin(used.prompt_tokens);
+      ({ choice, used, numCachedTokens }) => {
+        begin(used.prompt_tokens, numCachedTokens);
         for (const part of choice.parts) blocks.push(part);
       },
     );
     const result = resultIn(results);
-    begin(result.usage.numPromptTokens);
+    begin(result.usage.numPromptTokens, result.usage.numCachedTokens);
     blocks.end(isCut(result));
-    send('message_delta', { delta: endOf(result), usage: usageOf(result) });
+    send('message_delta', { delta: endOf(result), usage: usageOf(result.usage) });
     send('message_stop', {});
     stream.close();
   }
@@ -78,7 +82,7 @@ function endOf(result: GenerationResult) {
 }
 
 /** `input_tokens` are those that were computed. */
-function usageOf({ usage: { numPromptTokens, numCachedTokens, numOutputTokens } }: GenerationResult) {
+function usageOf({ numPromptTokens, numCachedTokens, numOutputTokens }: GenerationResult['usage']) {
   return {
     input_tokens: numPromptTokens - numCachedTokens,
     cache_creation_input_tokens: 0,

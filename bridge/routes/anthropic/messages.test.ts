@@ -67,6 +67,9 @@ const called = (calls: readonly unknown[], ...contents: unknown[]) => ({
 /** `JSON.parse` would change it. */
 const UNROUNDED = '{"at":1413617112501850121,"10":2.0,"2":1}';
 
+/** The same in the first event as in the last. */
+const INPUT = { input_tokens: 5, cache_read_input_tokens: 4 };
+
 const MESSAGES = { messages: [{ role: 'user', content: 'Hello' }] };
 
 const CHOICE = { text: '', generatedText: '', tokenIds: [7], seed: 1 };
@@ -236,9 +239,12 @@ describe('a message', () => {
         'message_stop',
       ].map((type) => ({ type })),
     );
-    expect(sent[0]).toMatchObject({ message: { content: [], usage: { input_tokens: 9 } } });
+    expect(sent[0]).toMatchObject({ message: { content: [], usage: INPUT } });
     expect(sent[9]).toMatchObject({ index: 2, delta: { type: 'input_json_delta', partial_json: '{}' } });
-    expect(sent.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 2 } });
+    expect(sent.at(-2)).toMatchObject({
+      delta: { stop_reason: 'tool_use' },
+      usage: { ...INPUT, output_tokens: 2 },
+    });
   });
 
   it('becomes a chat: results of tools as messages of their own, and an answer that goes on where the last message ends', async () => {

@@ -39,6 +39,8 @@ type ChoicePart<Content extends object> = Content & {
 export interface Piece<Content extends object> {
   readonly choice: ChoicePart<Content>;
   readonly used: Usage;
+  /** Tokens of the prompt that were taken over from another request, as far as it is known. */
+  readonly numCachedTokens: number;
 }
 
 interface ChoiceStreamOptions<Content extends object> {
@@ -57,6 +59,7 @@ export class ChoiceStream<Content extends object> {
   /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
   #held: ChoicePart<Content>[] = [];
   #numPromptTokens = 0;
+  #numCachedTokens = 0;
 
   constructor(given: ChoiceStreamOptions<Content>) {
     this.#given = given;
@@ -86,6 +89,7 @@ export class ChoiceStream<Content extends object> {
     const hasCalls = finishReason === 'stop' && isWhole(read.lastArguments);
     if (isFirst && format.opening) this.#held.push(this.#choiceOf(index, format.opening));
     this.#numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
+    this.#numCachedTokens = chunk.numCachedTokens ?? this.#numCachedTokens;
     if (!isPrompt) read.numTokens += numTokensIn(chunk);
     const scored = scoredTokensOf(chunk, options);
     const contents = format.piecesOf(chunk);
@@ -104,6 +108,7 @@ export class ChoiceStream<Content extends object> {
     const pieces = choices.map((choice, at) => ({
       choice: at === 0 ? { ...choice, logprobs } : choice,
       used,
+      numCachedTokens: this.#numCachedTokens,
     }));
     return [...this.#releaseHeld(), ...pieces];
   }
@@ -119,7 +124,8 @@ export class ChoiceStream<Content extends object> {
 
   #releaseHeld(): readonly Piece<Content>[] {
     const used = toUsage(this.#numPromptTokens, 0);
-    return this.#held.splice(0).map((choice) => ({ choice, used }));
+    const numCachedTokens = this.#numCachedTokens;
+    return this.#held.splice(0).map((choice) => ({ choice, used, numCachedTokens }));
   }
 }
 

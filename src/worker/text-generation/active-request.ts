@@ -198,7 +198,7 @@ export class ActiveRequest {
       index: choice.index,
       ...choice.take(),
       tokenIds: [],
-      ...(isFirst && { numPromptTokens }),
+      ...(isFirst && { numPromptTokens, numCachedTokens: this.#numCachedTokens }),
     };
   }
 

@@ -120,7 +120,14 @@ describe('a chat as a prompt', () => {
     });
     // The prompt of three answers to one question counts once. Then a short chat has nothing in the cache.
     await whenEnded(submit(second, { maxNewTokens: 3, n: 3 }));
-    expect(resultIn(updates.splice(0)).usage.numCachedTokens).toBe(48);
+    const told = updates.splice(0);
+    expect(resultIn(told).usage.numCachedTokens).toBe(48);
+    expect(
+      told.find(({ type }) => type === 'chunk'),
+      'as the first chunk says',
+    ).toMatchObject({
+      numCachedTokens: 48,
+    });
     await whenEnded(submit([user('bbb')], { maxNewTokens: 1 }));
     expect(resultIn(updates).usage.numCachedTokens).toBe(0);
   });
