@@ -21,7 +21,8 @@ export interface StreamFormat {
 /** Readers skip a line that begins with a colon. */
 const SERVER_SENT_EVENTS: StreamFormat = {
   contentType: 'text/event-stream; charset=utf-8',
-  write: (event, name) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`,
+  write: (event, name) =>
+    `${name === undefined ? '' : `event: ${name}\n`}data: ${writeOrderedJson(event)}\n\n`,
   keepAlive: ': keep-alive\n\n',
 };
 

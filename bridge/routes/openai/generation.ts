@@ -42,12 +42,17 @@ export class Generation<Content extends object> {
    * Calls `write` with each piece as it comes.
    *
    * @param onAccepted Called once for each prompt. An earlier refusal is answered with its own status.
+   * @param onRestart Called where another model starts over: what was written is void.
    */
-  stream(onAccepted: () => void, write: (piece: Piece<Content>) => void): Promise<GenerationResult[]> {
+  stream(
+    onAccepted: () => void,
+    write: (piece: Piece<Content>) => void,
+    onRestart = (): void => {},
+  ): Promise<GenerationResult[]> {
     return this.#ask(async (response, index) => {
       await response.accepted();
       onAccepted();
-      return this.#pass(response, index * this.#given.asked.numChoicesPerPrompt, write);
+      return this.#pass(response, index * this.#given.asked.numChoicesPerPrompt, write, onRestart);
     });
   }
 
@@ -81,6 +86,7 @@ export class Generation<Content extends object> {
     response: GenerationResponse,
     firstIndex: number,
     write: (piece: Piece<Content>) => void,
+    onRestart: () => void,
   ): Promise<GenerationResult> {
     const { asked, tokenTexts } = this.#given;
     const format = this.#format;
@@ -89,6 +95,7 @@ export class Generation<Content extends object> {
       if (chunk.isRestart) {
         this.#startOver();
         choices.restart();
+        onRestart();
         continue;
       }
       const { model } = response;

@@ -3,6 +3,8 @@ import { EventStream } from '../../http/event-stream.ts';
 import { secondsNow, type Exchange } from '../../http/exchange.ts';
 import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
 import { ANSWER_PARTS, resultIn, wholePartsOf, type AnswerParts } from './chat-answer.ts';
+import type { AnswerPart } from '../../../src/protocol/answers.ts';
+import type { Piece } from './choice-stream.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
 import { ResponseItems, type Status } from './response-items.ts';
 import type { ResponseRequest } from './response-request.ts';
@@ -20,11 +22,22 @@ export class ResponseAnswer {
   }
 
   async whole(): Promise<object> {
-    const result = resultIn(await this.#generation.results());
     const items = new ResponseItems(this.#given.context.requestId, () => {});
-    const logprobs = entriesOf(await this.#generation.logprobsOf(result));
+    const tokens = new AnswerTokens();
+    const logprobs: object[] = [];
+    // Which tokens were thoughts, only the pieces tell.
+    const results = await this.#generation.stream(
+      () => {},
+      (piece) => tokens.take(piece, (_, ofContent) => logprobs.push(...ofContent)),
+      () => {
+        tokens.forget();
+        logprobs.length = 0;
+      },
+    );
+    const result = resultIn(results);
+    logprobs.push(...tokens.rest());
     for (const part of wholePartsOf(result)) items.push(part, part.type === 'content' ? logprobs : []);
-    return this.#endOf(result, items);
+    return this.#endOf(result, items, tokens.numReasoning);
   }
 
   async stream(exchange: Exchange): Promise<void> {
@@ -33,22 +46,18 @@ export class ResponseAnswer {
     const items = new ResponseItems(this.#given.context.requestId, (type, fields) =>
       this.#send(type, fields),
     );
-    let logprobs: object[] = [];
+    const tokens = new AnswerTokens();
     const results = await this.#generation.stream(
       () => stream.open((error) => this.#fail(error)),
-      ({ choice }) => {
+      (piece) => {
         this.#begin();
-        logprobs.push(...entriesOf(choice.logprobs));
-        for (const part of choice.parts) {
-          items.push(part, logprobs);
-          logprobs = [];
-        }
+        tokens.take(piece, (part, logprobs) => items.push(part, logprobs));
       },
     );
     this.#begin();
-    // Tokens behind the last text.
-    if (logprobs.length > 0) items.push({ type: 'content', text: '' }, logprobs);
-    const response = this.#endOf(resultIn(results), items);
+    const rest = tokens.rest();
+    if (rest.length > 0) items.push({ type: 'content', text: '' }, rest);
+    const response = this.#endOf(resultIn(results), items, tokens.numReasoning);
     this.#send(`response.${response.status}`, { response });
     stream.close();
   }
@@ -78,13 +87,13 @@ export class ResponseAnswer {
     this.#numEvents += 1;
   }
 
-  #endOf({ finishReason, usage }: GenerationResult, items: ResponseItems) {
+  #endOf({ finishReason, usage }: GenerationResult, items: ResponseItems, numReasoning: number) {
     const status = finishReason === 'length' ? 'incomplete' : 'completed';
     return this.#responseOf(status, {
       completed_at: status === 'completed' ? secondsNow() : null,
       incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
       output: items.end(status),
-      usage: usageOf(usage),
+      usage: usageOf(usage, numReasoning),
     });
   }
 
@@ -112,16 +121,54 @@ export class ResponseAnswer {
   }
 }
 
+/** What the tokens of an answer were for, as its pieces come. */
+class AnswerTokens {
+  /** Tokens until the last thought. */
+  numReasoning = 0;
+  /** Log probabilities of tokens since the last part. */
+  #waiting: object[] = [];
+  #last: AnswerPart['type'] = 'content';
+
+  /** @param push Called with each part, and the log probabilities of its tokens if it is content. */
+  take(
+    { choice, used }: Piece<AnswerParts>,
+    push: (part: AnswerPart, logprobs: readonly object[]) => void,
+  ): void {
+    this.#waiting.push(...entriesOf(choice.logprobs));
+    for (const part of choice.parts) {
+      if (part.type === 'reasoning') this.numReasoning = used.completion_tokens;
+      push(part, part.type === 'content' ? this.#waiting : []);
+      this.#waiting = [];
+      this.#last = part.type;
+    }
+  }
+
+  /** Of the tokens behind the last part, if that is content. */
+  rest(): readonly object[] {
+    return this.#last === 'content' ? this.#waiting : [];
+  }
+
+  /** Another model starts over. */
+  forget(): void {
+    this.numReasoning = 0;
+    this.#waiting = [];
+    this.#last = 'content';
+  }
+}
+
 function entriesOf(logprobs: object | null): readonly object[] {
   return Array.isArray(logprobs) ? logprobs : [];
 }
 
-function usageOf({ numPromptTokens, numCachedTokens, numOutputTokens }: GenerationResult['usage']) {
+function usageOf(
+  { numPromptTokens, numCachedTokens, numOutputTokens }: GenerationResult['usage'],
+  numReasoning: number,
+) {
   return {
     input_tokens: numPromptTokens,
     input_tokens_details: { cached_tokens: numCachedTokens, cache_write_tokens: 0 },
     output_tokens: numOutputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: numReasoning },
     total_tokens: numPromptTokens + numOutputTokens,
   };
 }

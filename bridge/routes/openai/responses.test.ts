@@ -107,13 +107,55 @@ describe('a response', () => {
     const answer = played.ask({ include: ['message.output_text.logprobs'], top_logprobs: 1 });
     const { requestId } = await played.submission();
     const logprobs = [{ tokenId: 7, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.5 }] }];
-    played.finish(requestId, 'A', { logprobs });
+    played.start(requestId);
+    played.update({ type: 'chunk', requestId, index: 0, text: '!', tokenIds: [7], logprobs });
     await played.answerTexts(() => '!');
+    played.finish(requestId, 'A', { logprobs });
     const own = { token: '!', logprob: -0.5, bytes: [0x21] };
     expect(await (await answer).json()).toMatchObject({
       output: [{ content: [{ text: '!', logprobs: [{ ...own, top_logprobs: [own] }] }] }],
     });
   });
+
+  it.each([false, true])(
+    'counts the tokens of its thoughts, and has log probabilities of its text alone: stream %j',
+    async (stream) => {
+      const answer = played.ask({ stream, include: ['message.output_text.logprobs'], top_logprobs: 0 });
+      const { requestId } = await played.submission();
+      const parts = [
+        { type: 'reasoning', text: 'H' },
+        { type: 'reasoning', text: 'm' },
+        { type: 'content', text: '!' },
+      ] as const;
+      const logprobs = parts.map((_, at) => ({ tokenId: 7, logprob: -at, top: [] }));
+      played.start(requestId);
+      for (const [at, part] of parts.entries())
+        played.update({
+          type: 'chunk',
+          requestId,
+          index: 0,
+          text: part.text,
+          tokenIds: [7],
+          parts: [part],
+          logprobs: logprobs.slice(at, at + 1),
+        });
+      await played.answerTexts(() => 'x');
+      const whole = { reasoning: 'Hm', content: '!', toolCalls: [] };
+      const choice = {
+        ...{ text: 'Hm!', generatedText: 'Hm!', tokenIds: [7, 7, 7], logprobs, answer: whole },
+        ...{ finishReason: 'stop', seed: 1 },
+      } as const;
+      played.finish(requestId, 'A', { ...choice, choices: [choice], usage });
+      const read = stream ? Object((await eventsOf(answer)).at(-1)).response : await (await answer).json();
+      expect(read).toMatchObject({
+        usage: { output_tokens_details: { reasoning_tokens: 2 } },
+        output: [
+          { type: 'reasoning', content: [{ text: 'Hm' }] },
+          { content: [{ text: '!', logprobs: [{ token: 'x', logprob: -2 }] }] },
+        ],
+      });
+    },
+  );
 
   it('fails with the status, code and field of the error', async () => {
     const answer = played.ask({});
