@@ -152,7 +152,12 @@ describe('parseRunBatch', () => {
     });
   });
 
-  it.each([[[]], [['-i', 'in']], [['-i', 'in', '-o', 'out', '--colour']]])('refuses %j', (args) => {
+  it.each([
+    [[]],
+    [['-i', 'in']],
+    [['-i', 'in', '-o', 'out', '--colour']],
+    [['-i', 'a', '-i', 'b', '-o', 'out']],
+  ])('refuses %j', (args) => {
     expect(() => parseRunBatch(args)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
   });
 });

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import type { FileStore } from './file-store.ts';
+import { shown } from '../../src/batching/base/errors.ts';
 import { isDiskFull, reasonOf } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { notReadable, storageFull, uploadTooLarge } from '../http/http-errors.ts';
@@ -44,7 +45,11 @@ export async function receiveUpload(
   let saved: Promise<string> | undefined;
   let filename = '';
   form.on('error', (error) => failed.abort(malformed(reasonOf(error))));
-  form.on('field', (name, value) => void fields.set(name, value));
+  form.on('field', (name, value) => {
+    if (fields.has(name))
+      failed.abort(HttpError.invalid(name, `Expected \`${shown(name)}\` to be given once.`));
+    fields.set(name, value);
+  });
   form.on('file', (name, stream, given) => {
     // An error without a listener would end the process. The reader of the content, or the form, has it too.
     stream.on('error', () => undefined);

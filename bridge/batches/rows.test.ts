@@ -30,6 +30,11 @@ describe('a file is refused, by line and code,', () => {
       ['missing_required_parameter', 1, 'custom_id'],
     ],
     ['with a custom_id that is a number', [GOOD.replace('"a"', '1')], ['invalid_custom_id', 1, 'custom_id']],
+    [
+      'with a field that a row has not',
+      [GOOD, GOOD.replace('"a"', '"b","priority":1')],
+      ['unknown_parameter', 2, 'priority'],
+    ],
     ['with another method', [GOOD.replace('POST', 'GET')], ['invalid_method', 1, 'method']],
     [
       'with a body that is a text',

@@ -127,6 +127,8 @@ function readRow(bytes: Buffer | undefined, index: number, urls: readonly BatchU
   if (!bytes) throw new ProblemError('line_too_large', `The line is larger than ${MAX_PROMPT_LENGTH} bytes.`);
   const given = parseLine(bytes);
   if (!isRecord(given)) throw new ProblemError('invalid_json_line', 'The line is not a JSON object.');
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(rowShape.entries, name));
+  if (unknown !== undefined) throw unknownField(unknown);
   const result = v.safeParse(rowShape, given, { abortEarly: true });
   if (!result.success) throw misshapen(result.issues[0]);
   const { custom_id: customId, url: asked, body } = result.output;
@@ -151,6 +153,11 @@ function misshapen(issue: v.BaseIssue<unknown>): ProblemError {
   const expected = issue.type === 'object' ? 'given' : issue.message;
   const message = `Expected \`${param}\` to be ${expected}${isMissing ? ', got nothing' : ''}.`;
   return new ProblemError(isMissing ? 'missing_required_parameter' : `invalid_${param}`, message, param);
+}
+
+function unknownField(name: string): ProblemError {
+  const { message } = HttpError.unknown(name, Object.keys(rowShape.entries));
+  return new ProblemError('unknown_parameter', message, shown(name));
 }
 
 function duplicate(customId: string, index: number): ProblemError {

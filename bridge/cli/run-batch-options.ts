@@ -51,6 +51,7 @@ export function parseRunBatch(args: readonly string[]): RunBatchOptions | undefi
     own.add(token.index);
     if (token.value !== undefined && !token.inlineValue) own.add(token.index + 1);
   }
+  checkOnce(tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])));
   const others = args.filter((_, index) => !own.has(index));
   const hasUpstream = others.some((arg) => /^--upstream(?:=|$)/.test(arg));
   const server = hasUpstream
@@ -62,6 +63,16 @@ export function parseRunBatch(args: readonly string[]): RunBatchOptions | undefi
     isResumed: values.resume === true,
     server: parseOptions([...SERVER, ...server]),
   };
+}
+
+/** @throws BridgeError for an option of its own that comes again: the last one would count, without a word. */
+function checkOnce(names: readonly string[]): void {
+  const twice = names.find((name, at) => Object.hasOwn(OWN_OPTIONS, name) && names.indexOf(name) < at);
+  if (twice !== undefined)
+    throw new BridgeError(
+      'INVALID_ARGUMENT',
+      `Expected \`--${twice}\` to be given once.\n${RUN_BATCH_USAGE}`,
+    );
 }
 
 function pathIn(values: Readonly<Record<string, unknown>>, name: 'input-file' | 'output-file'): string {

@@ -101,6 +101,17 @@ describe('files', () => {
       'a file in `file`',
     ],
     [
+      'two purposes',
+      (form) => {
+        form.append('purpose', 'x');
+        form.append('file', new Blob(['a']), 'a');
+        form.append('purpose', 'batch');
+      },
+      400,
+      'INVALID_OPTION',
+      '`purpose` to be given once',
+    ],
+    [
       'another field',
       (form) => {
         form.append('file', new Blob(['a']), 'a');
