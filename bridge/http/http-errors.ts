@@ -29,7 +29,7 @@ export function urlTooLong(maxLength: number): HttpError {
 }
 
 export function bodyTooLarge(maxBytes: number): HttpError {
-  const message = `The body is larger than ${maxBytes} bytes.`;
+  const message = `The body is larger than ${maxBytes} bytes: send less in a request, or in several.`;
   return new HttpError(413, message, { code: 'BODY_TOO_LARGE', headers: CLOSE });
 }
 

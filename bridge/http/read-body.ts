@@ -67,7 +67,8 @@ async function collect(
  */
 export async function readWholeBody(request: IncomingMessage, refuse: Refuse): Promise<Buffer<ArrayBuffer>> {
   const { 'content-encoding': encoding = 'identity' } = request.headers;
-  if (encoding !== 'identity') throw HttpError.unsupportedBody('sent without Content-Encoding');
+  if (encoding.trim().toLowerCase() !== 'identity')
+    throw HttpError.unsupportedBody('sent without Content-Encoding');
   try {
     return await readBody(request, MAX_PROMPT_LENGTH);
   } catch (error) {

@@ -78,3 +78,18 @@ it.each([
     { error: { param, message: expect.stringMatching(message) } },
   ]);
 });
+
+it('a ranking returns its documents as they were sent', async () => {
+  const { bridge, url } = await mountBridge();
+  answerWith(bridge, () => Promise.resolve({ results: [{ index: 0, score: 1 }], numTokens: 1 }));
+  const document = '{"id":1413617112501850121,"2":1,"1":2,"text":"b"}';
+  const response = await fetch(`${url}/v1/rerank`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'Identity' },
+    body: `{"query":"a","documents":[${document}],"return_documents":true}`,
+  });
+  expect([response.status, await response.text()]).toEqual([
+    200,
+    expect.stringContaining(`"document":${document}`),
+  ]);
+});

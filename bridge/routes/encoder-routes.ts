@@ -6,7 +6,9 @@ import { positive, readEmbeddingsRequest, text } from '../../src/protocol/openai
 import { inApiNames, type RequestNames } from '../../src/protocol/openai/generation-request.ts';
 import { packOrderedValue } from '../../src/protocol/wire-text.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
-import { parseBody } from '../../src/protocol/openai/fields.ts';
+import { parseBody, readFields } from '../../src/protocol/openai/fields.ts';
+import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 
@@ -112,7 +114,10 @@ export async function embed(
 }
 
 async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<void> {
-  const asked = parseBody(rerankRequest, await readJson(exchange.request));
+  const body = readFields(await readJson(exchange.request));
+  const asked = parseBody(rerankRequest, body);
+  // The answer repeats them with all their fields, as they were written.
+  const sent = Array.isArray(body['documents']) ? body['documents'] : [];
   checkModel(serve, exchange, RERANKER, asked.model);
   const documents = asked.documents.map((given) => (typeof given === 'string' ? given : given.text));
   const ranker = serve.getHandle(RERANKER, exchange.turnOf());
@@ -120,16 +125,21 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
   const { results, numTokens } = await named({ input: 'documents', names: RERANK_NAMES }, () =>
     ranker.remote({ query: asked.query, documents }, options),
   );
-  exchange.sendJson(200, {
+  const answer = {
     id: exchange.requestId,
     model: modelOf(serve, RERANKER) ?? asked.model,
     results: results.map(({ index, score }) => ({
       index,
       relevance_score: score,
-      ...(asked.return_documents && { document: { text: documents[index] } }),
+      ...(asked.return_documents && { document: documentOf(sent[index]) }),
     })),
     usage: usageOf(numTokens),
-  });
+  };
+  exchange.send(200, 'application/json; charset=utf-8', `${writeOrderedJson(answer)}\n`);
+}
+
+function documentOf(sent: unknown): object {
+  return isRecord(sent) ? sent : { text: sent };
 }
 
 /** One text with each of a list, or the texts of two lists in pairs. */

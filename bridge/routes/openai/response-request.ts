@@ -7,6 +7,7 @@ import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
   checkContinuation,
+  checkTemplateArguments,
   EFFORTS,
   VERBOSITIES,
   withEffort,
@@ -100,6 +101,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
     parts: ['text.format', 'reasoning.effort'],
   });
   checkContinuation(fields);
+  checkTemplateArguments(fields);
   const { instructions, include = [] } = parseFields(OWN_FIELDS, fields);
   const format = isRecord(fields['text']) ? (fields['text']['format'] ?? NEUTRAL_FORMAT) : NEUTRAL_FORMAT;
   const text = readNeutralObject(fields, 'text', { format: [format], verbosity: VERBOSITIES });

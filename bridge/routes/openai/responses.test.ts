@@ -142,8 +142,13 @@ describe('a response', () => {
       await played.answerTexts(() => 'x');
       const whole = { reasoning: 'Hm', content: '!', toolCalls: [] };
       const choice = {
-        ...{ text: 'Hm!', generatedText: 'Hm!', tokenIds: [7, 7, 7], logprobs, answer: whole },
-        ...{ finishReason: 'stop', seed: 1 },
+        text: 'Hm!',
+        generatedText: 'Hm!',
+        tokenIds: [7, 7, 7],
+        logprobs,
+        answer: whole,
+        finishReason: 'stop',
+        seed: 1,
       } as const;
       played.finish(requestId, 'A', { ...choice, choices: [choice], usage });
       const read = stream ? Object((await eventsOf(answer)).at(-1)).response : await (await answer).json();

@@ -5,6 +5,7 @@ import {
   type GenerationOptions,
   type OptionName,
 } from '../../batching/options/generation-options.ts';
+import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 import type { NeutralValues, OptionNames } from './generation-request.ts';
 
@@ -89,4 +90,20 @@ export function checkContinuation(fields: Readonly<Record<string, unknown>>): vo
       'add_generation_prompt',
       '`add_generation_prompt: false` goes with `continue_final_message: true` alone: leave it out, or pass both.',
     );
+}
+
+/** Variables of a template that the request has fields for. */
+const OWN_VARIABLES = ['messages', 'add_generation_prompt', 'tools'];
+
+/** @throws HttpError 400 for a variable that the template would get another value of. */
+export function checkTemplateArguments({
+  chat_template_kwargs: given,
+}: Readonly<Record<string, unknown>>): void {
+  const own = OWN_VARIABLES.find((name) => isRecord(given) && Object.hasOwn(given, name));
+  if (own === undefined) return;
+  const param = `chat_template_kwargs.${own}`;
+  throw HttpError.invalid(
+    param,
+    `\`${param}\` can't be set: the template gets it from the request's other fields.`,
+  );
 }

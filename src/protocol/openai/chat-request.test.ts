@@ -228,6 +228,14 @@ it.each<readonly [object, string, RegExp]>([
     /to be a JSON Schema, got `5`/,
   ],
   [{ response_format: { type: 'json_object', prefix: '{' } }, 'response_format.prefix', /Unknown option/],
+  ...['messages', 'add_generation_prompt', 'tools'].map(
+    (name) =>
+      [
+        { chat_template_kwargs: { [name]: [] } },
+        `chat_template_kwargs.${name}`,
+        /can't be set: the template gets it/,
+      ] as const,
+  ),
   [{ response_format: { type: 'text', schema: {} } }, 'response_format.schema', /Unknown option/],
   [
     { response_format: { type: 'json_object', json_schema: { schema: {} } } },

@@ -6,6 +6,7 @@ import {
   CHAT_NEUTRAL_VALUES,
   chatNamesWith,
   checkContinuation,
+  checkTemplateArguments,
   EFFORTS,
   oneEffort,
   VERBOSITIES,
@@ -73,6 +74,7 @@ export function readChatRequest(body: unknown): GenerationRequest {
   const own = parseFields(OWN_FIELDS, fields);
   checkTopLogprobs(own);
   checkContinuation(fields);
+  checkTemplateArguments(fields);
   // With both, the newer name counts, as in vLLM.
   const isOlder = own.max_tokens !== undefined && own.max_completion_tokens === undefined;
   const names = isOlder ? OLDER_NAMES : NAMES;
