@@ -1,5 +1,5 @@
 import type { AnswerPart } from '../../../src/client/index.ts';
-import { wholeArguments } from '../openai/chat-answer.ts';
+import { wholeArguments } from '../openai/whole-arguments.ts';
 
 type Send = (type: string, fields: object) => void;
 

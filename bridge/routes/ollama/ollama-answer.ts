@@ -8,10 +8,10 @@ import {
   answerOf,
   isCut,
   resultIn,
-  wholeArguments,
   wholeCallsOf,
   type AnswerParts,
 } from '../openai/chat-answer.ts';
+import { wholeArguments } from '../openai/whole-arguments.ts';
 import { Generation, type AskedGeneration } from '../openai/generation.ts';
 import type { OllamaRequest } from './ollama-request.ts';
 

@@ -1,9 +1,9 @@
-import { parseOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
 import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
 import type { ChunkText, TextFormat } from './choice-stream.ts';
+import { wholeArguments } from './whole-arguments.ts';
 import { chatLogprobs } from '../../../src/protocol/openai/logprobs.ts';
 
 export interface AnswerParts {
@@ -83,20 +83,6 @@ export function wholeCallsOf(result: GenerationChoice): readonly ToolCall[] {
 export function endsWithCalls(result: GenerationChoice): boolean {
   const { toolCalls } = answerOf(result);
   return toolCalls.length > 0 && wholeCallsOf(result).length === toolCalls.length;
-}
-
-/**
- * The arguments of a call, with keys and numbers as the model wrote them; undefined where they were cut.
- *
- * @param isEndCut Whether the answer was cut where the call ends. Else no text is how some servers write no arguments.
- */
-export function wholeArguments(json: string, isEndCut: boolean): unknown {
-  if (json === '' && !isEndCut) return {};
-  try {
-    return parseOrderedJson(json);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The parts of a whole answer, each in one piece. */

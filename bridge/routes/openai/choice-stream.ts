@@ -7,7 +7,7 @@ import type {
   GenerationResult,
 } from '../../../src/protocol/generation.ts';
 import type { NamedToken } from '../../../src/protocol/openai/logprobs.ts';
-import { wholeArguments } from './chat-answer.ts';
+import { wholeArguments } from './whole-arguments.ts';
 import type { TokenTexts } from './token-texts.ts';
 import type { StreamedUsage } from '../../../src/protocol/openai/generation-request.ts';
 
