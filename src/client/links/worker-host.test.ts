@@ -98,6 +98,26 @@ describe('WorkerHost', () => {
     ]);
   });
 
+  it.each([
+    ['nothing', undefined],
+    ['an address', '/w.js'],
+    ['a promise', Promise.resolve()],
+  ])('gives up at once where the function of the app returns %s in place of a worker', async (_, made) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may call it
+    const { host, errors } = createHost({ createWorker: () => made as unknown as FakeWorkerPort });
+    host.start();
+    await Promise.resolve();
+    expect(errors).toMatchObject([
+      {
+        code: 'INVALID_OPTION',
+        param: 'worker',
+        message: expect.stringMatching(
+          /^Expected `worker` to be a function that returns a Worker, not a promise, got /,
+        ),
+      },
+    ]);
+  });
+
   it('gives up after three failures in a row, and says why', () => {
     const { host, workers, errors, failLast } = createHost();
     host.start();

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../batching/base/clock.ts';
+import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { FaultKind } from '../../protocol/recovery.ts';
 import {
@@ -143,13 +144,14 @@ export class WorkerHost {
     } satisfies WorkerInit);
   }
 
-  /** Undefined if the browser refuses one, for instance because of a policy of the page. */
+  /** Undefined if the browser refuses one, for instance because of a policy of the page, or the app's function returns none. */
   #create(): WorkerPort | undefined {
     try {
       return this.#script.start();
     } catch (cause) {
       // Later, because the caller is not done yet.
-      queueMicrotask(() => this.#options.onGiveUp(WorkerFailedError.because(String(cause))));
+      const error = cause instanceof InvalidOptionError ? cause : WorkerFailedError.because(String(cause));
+      queueMicrotask(() => this.#options.onGiveUp(error));
       return undefined;
     }
   }

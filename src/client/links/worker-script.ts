@@ -1,3 +1,5 @@
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+
 /** Makes an app's workers. When a script can't be loaded, it learns where the script should be: browsers don't tell. */
 export class WorkerScript<Port> {
   readonly #createWorker: () => Port;
@@ -18,9 +20,11 @@ export class WorkerScript<Port> {
     this.#isMissing = true;
   }
 
-  /** @throws What the app's function throws. */
+  /** @throws What the app's function throws. InvalidOptionError if it returns no worker. */
   start(): Port {
-    return this.#isMissing && this.#answer === undefined ? this.#startObserved() : this.#createWorker();
+    const port = this.#isMissing && this.#answer === undefined ? this.#startObserved() : this.#createWorker();
+    if (typeof Object(port).postMessage === 'function') return port;
+    throw InvalidOptionError.of('worker', 'a function that returns a Worker, not a promise', port);
   }
 
   #startObserved(): Port {
