@@ -1,4 +1,5 @@
 import { systemClock } from '../batching/base/clock.ts';
+import { InvalidOptionError } from '../batching/base/errors.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { isForeignHello, parseClientMessages } from '../protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from '../protocol/host-messages.ts';
@@ -6,6 +7,7 @@ import { createWorkerId, type WorkerId } from '../protocol/ids.ts';
 import { isStolen } from '../protocol/locks.ts';
 import { ALIVE, ASK, namesOf } from '../protocol/names.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
+import { importPart } from './base/import-part.ts';
 import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
 import { isKernelThread, serveKernelThread } from './cpu/threads/kernel-thread.ts';
 import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
@@ -16,19 +18,24 @@ import { TabChannels } from './serving/tab-channels.ts';
 import { serveUnderLock, whenOthersEnded } from './serving/worker-locks.ts';
 import type { StartWorkerOptions } from './start-options.ts';
 
+const NO_OPTIONS: StartWorkerOptions = {};
+
+let hasStarted = false;
+
 /**
  * Makes this dedicated worker serve the tabs of its app. Call it once, while the worker's script is evaluated. Otherwise the page's
  * first message is lost.
  *
  * @param builds Of onnxruntime-web, that the worker chooses from.
  */
-export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions = {}): void {
+export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions = NO_OPTIONS): void {
   if (isKernelThread()) return serveKernelThread();
+  // The browser reports it to the page as the worker's failure.
+  if (hasStarted) throw new InvalidOptionError('startWorker() was called twice: call it once');
+  hasStarted = true;
   setBuilds(builds);
   // Threads of kernels and of onnxruntime-web start from this worker.
   allowOwnScripts();
-  if (options.runtimeUrl !== undefined)
-    setRuntimeFolder(new URL(options.runtimeUrl, self.location.href).href);
   const onInit = ({ data }: MessageEvent<unknown>): void => {
     const init = parseWorkerInit(data);
     if (!init) return;
@@ -41,8 +48,10 @@ export function startWorkerWith(builds: OrtBuilds, options: StartWorkerOptions =
 
 /** Wires the worker to the page that made it, and to the tabs. */
 class WorkerStart {
-  readonly #options: StartWorkerOptions;
+  #options: StartWorkerOptions;
   readonly #init: WorkerInit;
+  /** What is wrong with the options: the worker serves nothing, and says why. */
+  #refusal: unknown;
   /** Undefined while an earlier worker still serves. */
   #serving: ServeWorker | undefined;
 
@@ -56,11 +65,25 @@ class WorkerStart {
     if (past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
     this.#answerPings();
     this.#holdLifeLock();
-    await this.#options.prepare?.();
+    await this.#prepare();
     if (isShared) this.#serveAllTabs();
     else this.#serveOneTab();
     // It comes while the locks are waited for. A failure is reported by the start of the model, which asks again.
     importModels().catch(() => {});
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#options === NO_OPTIONS) return;
+    try {
+      const { checkStartOptions } = await importPart(() => import('./check-start-options.ts'));
+      checkStartOptions(this.#options);
+    } catch (error) {
+      this.#refusal = error;
+      this.#options = NO_OPTIONS;
+    }
+    const { runtimeUrl, prepare } = this.#options;
+    if (runtimeUrl !== undefined) setRuntimeFolder(new URL(runtimeUrl, self.location.href).href);
+    await prepare?.();
   }
 
   /** The tab that made this worker queues for the lock. Once the tab gets it, the worker is gone. */
@@ -142,7 +165,7 @@ class WorkerStart {
     // The browser reports an uncaught error to the host, but not a rejection.
     self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
     void serveBridge(bridgeUrl, worker, outbox);
-    void worker.start({ model, dtype, ...(encoders && { encoders }) }, backend);
+    void worker.start({ model, dtype, ...(encoders && { encoders }) }, backend, this.#refusal);
     return worker;
   }
 

@@ -138,11 +138,15 @@ export class ServeWorker {
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
-  /** Announces the worker and starts its model. Resolves when it serves or has failed. */
-  async start(first: FirstModelInit, backend: BackendChoice): Promise<void> {
+  /**
+   * Announces the worker and starts its model. Resolves when it serves or has failed.
+   *
+   * @param refusal Why nothing is started.
+   */
+  async start(first: FirstModelInit, backend: BackendChoice, refusal?: unknown): Promise<void> {
     this.announce();
     try {
-      await this.#models.start(first, backend);
+      await this.#models.start(first, backend, refusal);
     } catch (error) {
       this.fail(error);
       return;

@@ -30,6 +30,7 @@ export class ModelService {
   /** Set by `start`. Its code is imported on demand, so that tabs are welcomed before it has arrived. */
   #models: Promise<ModelSwitch> | undefined;
   #modelBefore: string | undefined;
+  #refusal: unknown;
 
   constructor(options: ModelServiceOptions) {
     this.#options = options;
@@ -38,11 +39,14 @@ export class ModelService {
   /**
    * Resolves when prompts are answered, or are known to fail.
    *
+   * @param refusal Why no model is started.
    * @throws RuntimeLostError.
    */
-  async start(first: FirstModelInit, backend: BackendChoice): Promise<void> {
+  async start(first: FirstModelInit, backend: BackendChoice, refusal?: unknown): Promise<void> {
     const { status, textGenerator } = this.#options;
+    this.#refusal = refusal;
     try {
+      if (refusal !== undefined) throw refusal;
       await this.#serve(first, backend);
     } catch (cause) {
       if (cause instanceof RuntimeLostError) throw cause;
@@ -58,7 +62,7 @@ export class ModelService {
   }
 
   async answer<Name extends ModelCall>(call: CallMessage<Name>): Promise<CallAnswer<Name>> {
-    if (!this.#models) throw new Error('The worker has not started.');
+    if (!this.#models) throw this.#refusal;
     const { calls } = await this.#models;
     return handleCall<Name>(calls, call);
   }
