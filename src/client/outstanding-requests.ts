@@ -1,5 +1,5 @@
 import { systemClock } from '../batching/base/clock.ts';
-import { InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
+import { RequestCancelledError } from '../batching/base/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type RequestUpdate, type TurnInfo } from '../protocol/requests.ts';
@@ -9,6 +9,7 @@ import type { BaseResponse } from './responses.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
 import { ResumableRequest, type MadeRequest } from './resumable-request.ts';
+import { cloneRefusal } from './base/clone-refusal.ts';
 import { inputsRefusal, nameRefusal, optionsRefusal } from './base/refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
@@ -105,7 +106,7 @@ export class OutstandingRequests {
       refusal ??= optionsRefusal(given);
       copy = { ...given };
     } catch (error) {
-      refusal ??= InvalidOptionError.ofClone(error);
+      refusal ??= cloneRefusal(error, { options: given });
     }
     const { signal, ...options } = copy;
     const requestId = createRequestId();

@@ -86,6 +86,29 @@ it('options that throw when they are read reject the response', async () => {
   for (const response of all) await expect(response).rejects.toMatchObject(refusal);
 });
 
+it.each([
+  ['options.onToken', 'onToken', { onToken: () => {} }],
+  ['options.tools[0].execute', 'tools', { tools: [{ name: 'a', execute: () => {} }] }],
+  ['options.seed', 'seed', { seed: Symbol('x') }],
+])('what no worker can read is refused by its place: %s', async (place, param, options) => {
+  const refusal = {
+    code: 'INVALID_OPTION',
+    param,
+    message: expect.stringMatching(/^`[^`]+` can't be cloned for the worker: .*[^.]\. Pass plain data\.$/s),
+  };
+  const response = call(createClient(), 'generate', 'a', options);
+  await expect(response).rejects.toMatchObject(refusal);
+  await expect(response).rejects.toThrow(`\`${place}\` can't`);
+});
+
+it('the place in a cycle, and of a call, is named too', async () => {
+  const knobs: Record<string, unknown> = { policy: 'static' };
+  Object.assign(knobs, { self: knobs, onStep: () => {} });
+  await expect(call(createClient(), 'configure', 'text-generator', knobs)).rejects.toThrow(
+    "`knobs.onStep` can't be cloned",
+  );
+});
+
 it.each(['file', 'revision', 'hub'])(
   'loadModel refuses the option `%s` by name if it is no text',
   async (name) => {

@@ -1,8 +1,8 @@
-import { InvalidOptionError } from '../batching/base/errors.ts';
 import { checkLevels } from '../platform/check-levels.ts';
 import type { FinishReason, PromptTokenLogprobs, TokenLogprobs } from '../protocol/generation.ts';
 import type { RequestUpdate, Resumption, SubmittedRequest, TurnInfo } from '../protocol/requests.ts';
 import { ofInput } from '../protocol/wire-errors.ts';
+import { cloneRefusal } from './base/clone-refusal.ts';
 import type { Outgoing } from './links/link.ts';
 
 /** The response object that the caller holds. */
@@ -54,7 +54,8 @@ export class ResumableRequest {
       this.#made = structuredClone(this.#made);
       return undefined;
     } catch (error) {
-      return ofInput(InvalidOptionError.ofClone(error), this.#made.place);
+      const { input, options } = this.#made;
+      return ofInput(cloneRefusal(error, { input, options }), this.#made.place);
     }
   }
 

@@ -118,10 +118,17 @@ export class InvalidOptionError extends Error {
     return new InvalidOptionError(describeInvalid(option, expected, got), withoutIndex(option));
   }
 
-  /** For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels. */
-  static ofClone(cause: unknown): InvalidOptionError {
+  /**
+   * For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels.
+   *
+   * @param place The part that can't be, as `options.tools[0].execute`; empty if that is all of it.
+   */
+  static ofClone(cause: unknown, place: string): InvalidOptionError {
+    const what = place === '' ? 'The input' : `\`${shown(place)}\``;
+    const reason = shown(cause).replace(/\.$/, '');
     return new InvalidOptionError(
-      `The input can't be cloned for the worker: ${shown(cause)}. Pass plain data.`,
+      `${what} can't be cloned for the worker: ${reason}. Pass plain data.`,
+      withoutIndex(place.replace('options.', '')) || undefined,
     );
   }
 

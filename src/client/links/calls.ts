@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { CALL_ANSWERS, type CallName } from '../../protocol/call-answers.ts';
-import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../../protocol/errors/tabs.ts';
 import { modelNameOf } from '../../protocol/models.ts';
 import type { Outgoing } from './link.ts';
 import { checkLevels } from '../../platform/check-levels.ts';
+import { cloneRefusal } from '../base/clone-refusal.ts';
 import { nameRefusal } from '../base/refusals.ts';
 
 /** The message of a call, without the ID that pairs it with its answer. */
@@ -107,7 +107,7 @@ export class Calls {
       checkLevels(request);
       this.#send({ ...resolvers, request: structuredClone(request), signal, numWorkers: 0 });
     } catch (error) {
-      resolvers.reject(InvalidOptionError.ofClone(error));
+      resolvers.reject(cloneRefusal(error, request));
     }
     return resolvers.promise;
   }

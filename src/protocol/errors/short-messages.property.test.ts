@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { InvalidOptionError } from '../../batching/base/errors.ts';
 import { OPTION_NAMES } from '../../batching/options/generation-options.ts';
 import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
+import { cloneRefusal } from '../../client/base/clone-refusal.ts';
 import { nameRefusal } from '../../client/base/refusals.ts';
 import { readModel } from '../../worker/models/families/families.ts';
 import { TINY_CONFIG } from '../../worker/testing/tiny-checkpoint.ts';
@@ -49,7 +49,7 @@ it.each<readonly [string, fc.Arbitrary<unknown>, (given: never) => unknown]>([
   ],
   ['a model', hostile.filter((given) => typeof given === 'string'), (given) => toModelSource(given, {})],
   ['the name of a deployment', hostile, (given) => nameRefusal(given)],
-  ['what cannot be cloned', hostile, (given) => InvalidOptionError.ofClone(given)],
+  ['what cannot be cloned', hostile, (given) => cloneRefusal(given, { options: given })],
   ['a name that no deployment has', hostile, (given) => unknownDeployment(given, ['adder'])],
   ['what a chat template says', hostile, (given) => chatTemplateRefused(given)],
   ['what a file says', hostile, (given) => ModelFileCorruptError.of(given, given)],
