@@ -1,4 +1,4 @@
-import { ClosedError, shown } from '../../batching/base/errors.ts';
+import { shown } from '../../batching/base/errors.ts';
 import { ModelDeletedError, ModelInUseError } from '../../protocol/errors/hub.ts';
 import {
   GgufChoiceError,
@@ -66,10 +66,6 @@ export function noTools(id: string): ToolsUnsupportedError {
   return new ToolsUnsupportedError(
     `${id} takes no tools: its chat template doesn't read \`tools\`, or has no known form of calls. Leave \`tools\` out, or load a model that takes them, such as Qwen/Qwen3-0.6B.`,
   );
-}
-
-export function noModelServes(): ClosedError {
-  return new ClosedError('No model serves: see why on the page, and load another model there.');
 }
 
 /** @param successor The model that runs instead; undefined if none does. */

@@ -1,3 +1,5 @@
+import { handleCall } from '../../../protocol/calls.ts';
+import { ModelFileMissingError } from '../../../protocol/errors/model.ts';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId } from '../../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/wire.ts';
@@ -461,6 +463,23 @@ describe('encoders that the app names', () => {
   });
 });
 
+describe('calls about tokens', () => {
+  const calls = [
+    { ...CALL, type: 'token-texts', tokenIds: [1] },
+    { ...CALL, type: 'tokenize', text: 'a', addSpecialTokens: true },
+    { ...CALL, type: 'tokenize-chat', messages: [], addGenerationPrompt: true, chatTemplateArguments: {} },
+    { ...CALL, type: 'detokenize', tokenIds: [1] },
+  ] as const;
+
+  it.each(calls)('fail as prompts do where no model serves: $type', async (call) => {
+    const { models } = createSwitch({}, { ...FIRST, model: { type: 'none' } });
+    await expect(handleCall(models.calls, call)).rejects.toMatchObject({ code: 'NO_MODEL' });
+    const { models: failed } = createSwitch();
+    platform.load = () => Promise.reject(new ModelFileMissingError('No file.'));
+    await expect(handleCall(failed.calls, call)).rejects.toMatchObject({ code: 'MODEL_FILE_MISSING' });
+  });
+});
+
 it('a model of another deployment than the caller names is refused, and the one before serves on', async () => {
   const { models, load, log, status } = createSwitch();
   await models.started;
@@ -591,7 +610,6 @@ describe('the model that was chosen before', () => {
   it('is not deleted while it runs, unless the caller insists', async () => {
     const deleted: string[] = [];
     platform.openStore = storeWith([], {
-      folders: () => Promise.resolve([STORED_FOLDER]),
       list: () => Promise.resolve([{ ...STORED, key: 'key' }, STORED]),
       delete: async (key) => void deleted.push(key),
     });
@@ -611,6 +629,13 @@ describe('the model that was chosen before', () => {
     await remove('other');
     await remove('key', true);
     expect(deleted).toEqual(['other', 'key']);
+    for (const key of ['a/b', 'nope-key', 'storyteller'])
+      await expect(remove(key)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        param: 'key',
+        message: expect.stringContaining('storedModels()'),
+      });
+    expect(deleted, 'nothing else').toHaveLength(2);
   });
 
   it('is asked for with what the worker before has come to', async () => {
@@ -860,7 +885,10 @@ describe('a model that is ejected', () => {
   });
 
   it('can be deleted: then no model is left', async () => {
-    platform.openStore = storeWith([], { delete: () => Promise.resolve() });
+    platform.openStore = storeWith([], {
+      list: () => Promise.resolve([{ ...STORED, key: STORED_FOLDER.key }]),
+      delete: () => Promise.resolve(),
+    });
     platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
     const { models, eject, log, status } = createSwitch();
     await models.started;

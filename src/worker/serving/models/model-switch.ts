@@ -112,16 +112,14 @@ export class ModelSwitch {
       return searchModels(search, await this.#device.limits());
     },
     'check-device': async () => {
-      const model = await this.#servedModel();
-      if (!model) throw NoModelError.of();
-      return checkDevice((await this.#device.get()).runtime, model.checkedAs);
+      const { checkedAs } = await this.#servedModel();
+      return checkDevice((await this.#device.get()).runtime, checkedAs);
     },
     'delete-model': async ({ key, force }) => {
       const store = await this.#store;
-      if (force !== true && this.#isInUse(key)) {
-        const stored = (await store.folders()).find((folder) => folder.key === key);
-        if (stored) throw modelInUse(stored.manifest.id);
-      }
+      const stored = (await store.list()).find((model) => model.key === key);
+      if (!stored) throw InvalidOptionError.of('key', 'the `key` of a model that storedModels() lists', key);
+      if (force !== true && this.#isInUse(key)) throw modelInUse(stored.id);
       await store.delete(key);
       if (this.#ejected && keyOf(this.#ejected) === key) this.#loseEjected(this.#ejected);
     },
@@ -203,10 +201,12 @@ export class ModelSwitch {
   }
 
   /** The model that serves. One that was ejected is loaded again. */
-  async #servedModel(): Promise<LoadedModel | undefined> {
+  /** @throws The reason why no model serves, as prompts get it. */
+  async #servedModel(): Promise<LoadedModel> {
     await this.started;
     if (this.#ejected) await this.#restore();
-    return this.#served?.model;
+    if (this.#served) return this.#served.model;
+    throw this.#first.failure ?? NoModelError.of();
   }
 
   /** Frees the memory of the model that generates, once its requests have ended. */

@@ -5,25 +5,18 @@ import { inPieces } from '../../../platform/in-pieces.ts';
 import { renderOpen } from '../../text-generation/prompt-tokens.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import { readMessages } from '../../../protocol/read-messages.ts';
-import { noChatTemplate, noModelServes } from '../../models/model-errors.ts';
+import { noChatTemplate } from '../../models/model-errors.ts';
 
 type TokenCall = 'token-texts' | 'tokenize' | 'tokenize-chat' | 'detokenize';
 
 /**
  * Answers the calls about the tokens of the current model.
  *
- * @param whenStarted Waits for the first model. Resolves with undefined if no model serves.
+ * @param whenServed Waits for the first model. Rejects with the reason if no model serves.
  */
-export function createTokenCalls(
-  whenStarted: () => Promise<LoadedModel | undefined>,
-): CallHandlers<TokenCall> {
-  const whenServed = async (): Promise<LoadedModel> => {
-    const model = await whenStarted();
-    if (model) return model;
-    throw noModelServes();
-  };
+export function createTokenCalls(whenServed: () => Promise<LoadedModel>): CallHandlers<TokenCall> {
   return {
-    'token-texts': async ({ tokenIds }) => textsOfTokens(tokenIds, await whenStarted()),
+    'token-texts': async ({ tokenIds }) => textsOfTokens(tokenIds, await whenServed()),
     async tokenize({ text, addSpecialTokens }) {
       return resultOf(tokenizationOf(text, addSpecialTokens, await whenServed()));
     },
