@@ -50,7 +50,7 @@ import type {
   TextGeneratorHandle,
 } from './handles.ts';
 import type { CheckOptions, CheckReport } from './check/types.ts';
-import type { Link, OpenLink } from './links/link.ts';
+import type { OpenLink } from './links/link.ts';
 import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
 import {
@@ -144,8 +144,8 @@ export interface ServerOptions {
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
- * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be;
- *   UnknownOptionError for an option that there isn't.
+ * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype`, `hub`, `server` or `apiKey`
+ *   that can't be; UnknownOptionError for an option that there isn't.
  * @throws NoBrowserError outside of a page, unless with a `server`.
  * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
@@ -162,19 +162,9 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
 type Way = ConstructorParameters<typeof TabserveClient>;
 
 /** The link's code comes on demand: apps without a server don't need it. */
-function wayToServer(options: ServerOptions, shownUrl?: string): Way {
-  const open: OpenLink = (listener) => {
-    let link: Link | undefined;
-    const opening = import('./links/server/server-link.ts')
-      .then(({ openServerLink }) => (link = openServerLink({ ...options, shownUrl }, listener)))
-      .catch((error: Error) => listener.onFailure(error));
-    return {
-      isolationReason: '',
-      post: (message) => link?.post(message),
-      close: () => void opening.then(() => link?.close()),
-    };
-  };
-  return [createClientId(), open];
+async function wayToServer(options: ServerOptions, shownUrl?: string): Promise<Way> {
+  const { openServerLink } = await import('./links/server/server-link.ts');
+  return [createClientId(), (listener) => openServerLink({ ...options, shownUrl }, listener)];
 }
 
 const OPTIONS = [
@@ -545,7 +535,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * app's first model.
    *
    * @param key As in `storedModels()`.
-   * @throws ModelInUseError.
+   * @throws ModelInUseError; InvalidOptionError for a key that no stored model has.
    */
   async deleteModel(key: string, options: { readonly force?: boolean | undefined } = {}): Promise<void> {
     const { force = false } = checkedOptions(options, ['force']);
@@ -567,7 +557,11 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return this.#calls.ask({ type: 'read-log', cursor });
   }
 
-  /** The text of each token by itself: '' for a special token, U+FFFD for a part of a character. Waits for the first model. */
+  /**
+   * The text of each token by itself: '' for a special token, U+FFFD for a part of a character. Waits for the first model.
+   *
+   * @throws The reason why no model serves, as for a prompt.
+   */
   tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
     return this.#calls.ask({ type: 'token-texts', tokenIds });
   }

@@ -72,6 +72,7 @@ it.each([
   ['backend', null],
   ['canLead', 'no'],
   ['canLead', null],
+  ['hub', 'huggingface.co'],
 ])('connect refuses the option `%s` if it is %o', async (name, value) => {
   vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
   vi.stubGlobal('Worker', EventTarget);

@@ -100,6 +100,7 @@ export async function toFirstModels(
   options: SourceOptions,
 ): Promise<FirstSources> {
   checkDtype(dtype);
+  if (options.hub !== undefined) originOf(options.hub);
   const first = await toFirstSource(model, options);
   const encoders = await toEncoders({ embedder, reranker }, options);
   const sources = [first, ...encoders.map(({ source }) => source)];

@@ -97,13 +97,13 @@ const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
     (error: Error & { code: string }) => error.code,
   );
 
-/** Why a client with these options can't ask its server. */
-async function refusalOf(options: object): Promise<{ readonly message: string }> {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  const client = await connect({ server: URL_OF_SERVER, ...options });
-  onTestFinished(() => client.close());
-  return client.ready().then(
-    () => ({ message: 'none' }),
+/** Why connect refuses these options. */
+function refusalOf(options: object): Promise<{ readonly message: string }> {
+  return connect({ server: URL_OF_SERVER, ...options }).then(
+    (client) => {
+      onTestFinished(() => client.close());
+      return { message: 'none' };
+    },
     (error: Error) => error,
   );
 }
@@ -137,6 +137,11 @@ describe('connect refuses options of a server', () => {
       expect(asked).toEqual([]);
     },
   );
+
+  it.each(['localhost:8000', '', 5, 'https://me:secret@gpu'])('the address %j', async (server) => {
+    expect(await refusalOf({ server })).toMatchObject({ code: 'INVALID_OPTION', param: 'server' });
+    expect(asked).toEqual([]);
+  });
 
   it.each(['model', 'embedder', 'reranker'])('a %s that is no text', async (name) => {
     for (const value of [null, 5, Symbol('x'), ['a']])
