@@ -4,9 +4,10 @@ const MAX_LISTED = 8;
 /** The text after "Unknown option `x`: ". */
 export function describeKnown(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'there are no options';
-  return known.length > MAX_LISTED
-    ? `the nearest of ${known.length} is ${nearestName(name, known)}`
-    : `the options are ${known.join(', ')}`;
+  const nearest = known.length > MAX_LISTED ? nearestName(name, known) : undefined;
+  return nearest === undefined
+    ? `the options are ${known.join(', ')}`
+    : `the nearest of ${known.length} is ${nearest}`;
 }
 
 /** Plain names of one thing in several APIs. */
@@ -26,19 +27,20 @@ const SAME = [
 
 /**
  * The first of the names that the fewest changes of a letter lead to, from it or from what other APIs call it. Case and
- * underscores don't count.
+ * underscores don't count. Undefined if more than a third of its letters would change.
  */
-function nearestName(name: string, known: readonly string[]): string {
+function nearestName(name: string, known: readonly string[]): string | undefined {
   const wanted = plain(name);
   const own = known.map((candidate) => [candidate, plain(candidate)] as const);
   const others = own.flatMap(([candidate, spelling]) => {
     const names = SAME.find((same) => same.includes(spelling)) ?? [];
     return names.map((other) => [candidate, other] as const);
   });
-  let [nearest, fewest] = ['', Infinity];
+  let nearest: string | undefined;
+  let fewest = wanted.length / 3;
   for (const [candidate, spelling] of [...own, ...others]) {
     const numChanges = countChanges(wanted, spelling);
-    if (numChanges < fewest) [nearest, fewest] = [candidate, numChanges];
+    if (numChanges <= fewest) [nearest, fewest] = [candidate, numChanges - 1];
   }
   return nearest;
 }
