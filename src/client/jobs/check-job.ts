@@ -19,6 +19,11 @@ export const isText = validator('a text', (value, refuse): string => {
   throw refuse(value);
 });
 
+export const isName = validator('a name of 1 or more characters', (value, refuse): string => {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw refuse(value);
+});
+
 export const isSource = validator(
   'a list of rows, or an object that gives them one after another',
   (value, refuse): object => {
@@ -44,7 +49,7 @@ const isLater = validator('any value', (value) => value);
 
 export const isSeed = integerIn({ from: 0, to: 2 ** 32 - 1 });
 
-const COMMON = { name: isText, seed: isSeed, signal: isAbortSignal, onStored: isFunction };
+const COMMON = { name: isName, seed: isSeed, signal: isAbortSignal, onStored: isFunction };
 const TABLE = {
   ...COMMON,
   rows: isSource,

@@ -46,6 +46,8 @@ it('a row that the job doesn’t have can’t run again', async () => {
   await expect(job.rerun(1)).rejects.toThrow('Expected `index`');
   await expect(job.rerun(0, -1)).rejects.toThrow('Expected `seed`');
   await expect(job.rerun(0)).rejects.toThrow('asked');
+  for (const name of ['', ' ', 5])
+    await expect(job.rename(Object(name).valueOf())).rejects.toThrow('Expected `name` to be a name');
 });
 
 it('refuses what is no option and no listener by name, and one listener’s error keeps nothing from the others', () => {

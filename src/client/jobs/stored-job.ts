@@ -7,7 +7,7 @@ import { Listeners, tellOne, type Listener } from '../base/listeners.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';
-import { isText } from './check-job.ts';
+import { isName, isText } from './check-job.ts';
 import type { CsvOptions, Job, ReadRowsOptions, RowResult, RowsPage } from './types.ts';
 import { jobNotFound } from '../../protocol/errors/job-messages.ts';
 
@@ -118,7 +118,7 @@ export class StoredJob implements Job {
   }
 
   async rename(name: string): Promise<void> {
-    await this.#change({ type: 'rename-job', jobId: this.id, jobName: isText('name', name) });
+    await this.#change({ type: 'rename-job', jobId: this.id, jobName: isName('name', name) });
   }
 
   delete(): Promise<void> {

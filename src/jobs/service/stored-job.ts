@@ -179,7 +179,9 @@ export class StoredJob {
     });
   }
 
+  /** Does nothing without failed rows. */
   retryFailed(): void {
+    if (this.counts.failed === 0) return;
     this.#record({ type: 'retry', from: this.#logs.results.end });
     this.#countMarks();
   }

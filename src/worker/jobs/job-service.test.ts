@@ -271,6 +271,14 @@ describe('a job', () => {
     expect(await next.textsOf()).toEqual(['SAY A', 'JOB_COLUMN_MISSING', 'SAY C']);
   });
 
+  it('counts no retry where no row has failed', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, words('a'));
+    opened.answer();
+    await steer(opened, 'retry-failed');
+    expect(await opened.published()).toMatchObject({ state: 'finished', numRetries: 0 });
+  });
+
   it('runs one row again with another seed, also in the next worker, and keeps all others', async () => {
     const root = new MemoryFolder();
     const opened = await openWorker(root);
