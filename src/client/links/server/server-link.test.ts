@@ -479,6 +479,8 @@ it('tokens are asked for in vLLM’s words', async () => {
     add_generation_prompt: true,
     tools: [{ type: 'function', function: tools[0] }],
   });
+  await client.tokenizeChat([{ role: 'assistant', content: 'It is' }], { continueFinalMessage: true });
+  expect(asked.at(-1)?.body).toMatchObject({ add_generation_prompt: false, continue_final_message: true });
   expect(await client.detokenize([5])).toEqual({ modelId: 'gpt', text: 'Hi' });
   expect(await client.tokenTexts([5])).toEqual([]);
   const tooLong = 'a'.repeat(MAX_TEXT_LENGTH + 1);
