@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isRounded, isVanishing, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
+import { isMadeWhole, isRounded, isVanishing, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseOrderedJson, spellingOf } from '../../src/batching/base/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
@@ -166,6 +166,8 @@ function checkStructure(value: unknown, depth: number, refuse: Refuse, place = '
     const inner = place + (Array.isArray(value) ? `[${name}]` : `${place && '.'}${name}`);
     if (isVanishing(spellingOf(value, name) ?? ''))
       throw refuse(`\`${shown(inner)}\` is a number that is too small: it would be 0`);
+    if (isMadeWhole(spellingOf(value, name) ?? ''))
+      throw refuse(`\`${shown(inner)}\` has too many digits: it would be ${String(entry)}`);
     checkStructure(entry, depth + 1, refuse, inner);
   }
 }

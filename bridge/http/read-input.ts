@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { isRounded, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
+import { isMadeWhole, isRounded, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseDecimal } from '../../src/batching/base/validate.ts';
 import type { Exchange } from './exchange.ts';
@@ -121,6 +121,6 @@ export function parseNumber(name: string, text: string | undefined): number {
   const number = parseDecimal(text ?? '');
   if (text === undefined || !Number.isFinite(number))
     throw HttpError.expected(name, 'a finite number', text ?? 'nothing');
-  if (isRounded(text)) throw HttpError.expected(name, UNROUNDED, text);
+  if (isRounded(text) || isMadeWhole(text)) throw HttpError.expected(name, UNROUNDED, text);
   return number;
 }

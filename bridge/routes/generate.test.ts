@@ -108,6 +108,22 @@ describe('POST /', () => {
       '`response_format.a[0]` is a number that is too large',
     ],
     [
+      'a fraction that would be whole',
+      '{"text":"a","maxNewTokens":2.9999999999999999999}',
+      JSON_TYPE,
+      '/',
+      400,
+      '`maxNewTokens` has too many digits: it would be 3',
+    ],
+    [
+      'one in the query',
+      '',
+      FORM,
+      '/?text=a&maxNewTokens=2.9999999999999999999',
+      400,
+      'got `2.9999999999999999999`',
+    ],
+    [
       'a number that would be 0',
       '{"text":"a","temperature":1e-400}',
       JSON_TYPE,

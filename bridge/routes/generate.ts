@@ -1,3 +1,4 @@
+import { isMadeWhole } from '../../src/batching/base/rounded-integers.ts';
 import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import type { TabserveClient } from '../../src/client/client.ts';
@@ -65,7 +66,7 @@ function readOptions(params: URLSearchParams): Readonly<Record<string, unknown>>
       const option = optionOf(name);
       const value =
         option.type === 'strings' ? [text, ...others] : optionFromText(option, text, parseOrderedJson);
-      if (value !== undefined) return [[name, value]];
+      if (value !== undefined && !(typeof value === 'number' && isMadeWhole(text))) return [[name, value]];
       throw HttpError.expected(name, expectedText(option), text);
     }),
   );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { isRounded, isVanishing } from './rounded-integers.ts';
+import { isMadeWhole, isRounded, isVanishing } from './rounded-integers.ts';
 
 it.each([
   ['9007199254740993', true],
@@ -30,4 +30,16 @@ it.each([
   ['', false],
 ])('%s becomes 0, or is what it says', (text, expected) => {
   expect(isVanishing(text)).toBe(expected);
+});
+
+it.each([
+  ['2.9999999999999999999', true],
+  ['-29999999999999999999e-19', true],
+  ['2.9', false],
+  ['3.0', false],
+  ['30e-1', false],
+  ['0.0', false],
+  ['', false],
+])('%s becomes an integer, or is what it says', (text, expected) => {
+  expect(isMadeWhole(text)).toBe(expected);
 });

@@ -26,5 +26,11 @@ export function isVanishing(text: string): boolean {
   return Number(text) === 0 && /^[^e]*[1-9]/i.test(text);
 }
 
+/** Whether a text spells a fraction that JavaScript takes for an integer, which it isn't. */
+export function isMadeWhole(text: string): boolean {
+  const { digits, exponent } = digitsOf(text.trim());
+  return digits !== '' && exponent < 0 && Number.isInteger(Number(text));
+}
+
 /** What an integer has to be, so that it isn't rounded. */
 export const UNROUNDED = `an integer from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, beyond which numbers are rounded`;
