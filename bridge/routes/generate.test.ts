@@ -108,6 +108,14 @@ describe('POST /', () => {
       '`response_format.a[0]` is a number that is too large',
     ],
     [
+      'an integer that would be rounded',
+      '{"text":"a","seed":9007199254740993}',
+      JSON_TYPE,
+      '/',
+      400,
+      'got `9007199254740993`',
+    ],
+    [
       'a fraction that would be whole',
       '{"text":"a","maxNewTokens":2.9999999999999999999}',
       JSON_TYPE,

@@ -1,10 +1,13 @@
 import { isRecord } from '../../platform/is-record.ts';
+import { spellingOf } from '../../batching/base/ordered-json.ts';
+import { isRounded, UNROUNDED } from '../../batching/base/rounded-integers.ts';
 import { HttpError } from './http-error.ts';
 import * as v from 'valibot';
 
 /**
  * @param parts Parts of fields, as `reasoning.effort`, that other APIs have as fields: their messages name them.
- * @throws HttpError 400 for a value that is not an object, and for fields other than the known ones, if they are given.
+ * @throws HttpError 400 for a value that is not an object, for fields other than the known ones, if they are given, and for an
+ *   integer that is rounded.
  */
 export function readFields(
   body: unknown,
@@ -12,8 +15,11 @@ export function readFields(
   parts: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
   if (!isRecord(body)) throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
-  for (const name of Object.keys(body))
+  for (const name of Object.keys(body)) {
     if (known && !known.includes(name)) throw HttpError.unknown(name, [...known, ...parts]);
+    const spelling = spellingOf(body, name) ?? '';
+    if (isRounded(spelling)) throw HttpError.expected(name, UNROUNDED, spelling);
+  }
   return body;
 }
 
