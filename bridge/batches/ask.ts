@@ -1,4 +1,4 @@
-import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
+import { parseOrderedJson, writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { mayComeLater } from '../../src/jobs/may-come-later.ts';
 import { SEED_OF_FILE, seedOfRow } from '../../src/jobs/row-rules.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
@@ -116,5 +116,5 @@ function repeatable(answer: object, requestId: string): object {
     return value.map((call: object) => ({ ...call, id: `call_${requestId}_${(numCalls += 1)}` }));
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object
-  return JSON.parse(text) as object;
+  return parseOrderedJson(text) as object;
 }

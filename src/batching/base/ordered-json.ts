@@ -109,8 +109,8 @@ function close({ entries, isList, spelled, isKept: hasKept }: Open): JsonContain
   return value;
 }
 
-/** A later entry replaces an earlier one of its name, in its place. */
-function inOrder(entries: readonly (readonly [string, unknown])[]): Readonly<Record<string, unknown>> {
+/** An object whose keys stay in the order of the entries. A later entry replaces an earlier one of its name, in its place. */
+export function inOrder(entries: readonly (readonly [string, unknown])[]): Readonly<Record<string, unknown>> {
   const record: Readonly<Record<string, unknown>> = Object.fromEntries(entries);
   if (!entries.some(([key]) => INDEX.test(key))) return record;
   const keys = [...new Set(entries.map(([key]) => key))];

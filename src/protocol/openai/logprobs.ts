@@ -1,3 +1,5 @@
+import { inOrder } from '../../batching/base/ordered-json.ts';
+
 /** Stands for -Infinity, which JSON lacks, as in vLLM. */
 const LOWEST_LOGPROB = -9999;
 
@@ -39,8 +41,8 @@ export function completionLogprobs(tokens: readonly NamedToken[], startOffset: n
     top_logprobs: tokens.map(({ text: ownText, logprob: own, top }) =>
       own === null
         ? null
-        : Object.fromEntries(
-            [...top, { text: ownText, logprob: own }].map(({ text, logprob }) => [text, logprob]),
+        : inOrder(
+            [...top, { text: ownText, logprob: own }].map(({ text, logprob }) => [text, logprob] as const),
           ),
     ),
     /** Where each token begins in the choice's text. */
@@ -61,11 +63,11 @@ export function promptLogprobs(tokens: readonly NamedToken[]): readonly (object 
     const ranked = top.map((entry, index) => ({ ...entry, rank: index + 1 }));
     const isAmongThem = top.some(({ tokenId }) => tokenId === ownId);
     const ownEntry = { tokenId: ownId, text: ownText, logprob: own, rank: null };
-    return Object.fromEntries(
-      (isAmongThem ? ranked : [...ranked, ownEntry]).map(({ tokenId, text, logprob, rank }) => [
-        tokenId,
-        { logprob, rank, decoded_token: text },
-      ]),
+    return inOrder(
+      (isAmongThem ? ranked : [...ranked, ownEntry]).map(
+        ({ tokenId, text, logprob, rank }) =>
+          [String(tokenId), { logprob, rank, decoded_token: text }] as const,
+      ),
     );
   });
 }
