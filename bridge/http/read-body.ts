@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isMadeWhole, isRounded, isVanishing, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
+import { isMadeWhole, isRounded } from '../../src/batching/base/lost-digits.ts';
+import { isVanishing, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseOrderedJson, spellingOf } from '../../src/batching/base/ordered-json.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';

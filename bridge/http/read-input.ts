@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-import { isMadeWhole, isRounded, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
+import { isMadeWhole, isRounded } from '../../src/batching/base/lost-digits.ts';
+import { UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseDecimal } from '../../src/batching/base/validate.ts';
 import type { Exchange } from './exchange.ts';

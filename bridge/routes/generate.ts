@@ -1,4 +1,4 @@
-import { isMadeWhole } from '../../src/batching/base/rounded-integers.ts';
+import { isMadeWhole } from '../../src/batching/base/lost-digits.ts';
 import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import type { TabserveClient } from '../../src/client/client.ts';

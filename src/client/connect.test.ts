@@ -82,7 +82,9 @@ it.each([
 
 it('the AI SDK and the Prompt API keep their own options from it', async () => {
   const openModel = createModelOpener({ worker, load: { dtype: 'q8' } });
-  await expect(openModel('owner/name', 'text-generator', undefined)).rejects.toMatchObject({ code: 'NO_BROWSER' });
+  await expect(openModel('owner/name', 'text-generator', undefined)).rejects.toMatchObject({
+    code: 'NO_BROWSER',
+  });
   const own = { embeddingModel: 'owner/name', load: {}, generation: {}, legacy: true, force: true };
   const host = new ModelHost({ worker, model: 'owner/name', ...own });
   await expect(host.connected()).rejects.toMatchObject({ code: 'NO_BROWSER' });

@@ -1,3 +1,4 @@
+import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import type { TabserveClient } from '../../../src/client/client.ts';
 import { readChatRequest } from '../../../src/protocol/openai/chat-request.ts';
 import { readCompletionRequest } from '../../../src/protocol/openai/completion-request.ts';
@@ -65,6 +66,7 @@ export function responsesRoute(serve: TabserveClient): GenerationRoute {
     input: 'input',
     read: readResponseRequest,
     answerTo: (given) => new ResponseAnswer(given),
+    write: writeOrderedJson,
   });
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { isMadeWhole, isRounded, isVanishing } from './rounded-integers.ts';
+import { isMadeWhole, isRounded } from './lost-digits.ts';
+import { isVanishing } from './rounded-integers.ts';
 
 it.each([
   ['9007199254740993', true],

@@ -1,6 +1,7 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { spellingOf } from '../../batching/base/ordered-json.ts';
-import { isRounded, UNROUNDED } from '../../batching/base/rounded-integers.ts';
+import { isRounded } from '../../batching/base/lost-digits.ts';
+import { UNROUNDED } from '../../batching/base/rounded-integers.ts';
 import { HttpError } from './http-error.ts';
 import * as v from 'valibot';
 
