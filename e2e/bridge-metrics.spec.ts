@@ -23,7 +23,7 @@ test(
     await tab.page.evaluate(() => window.tabserve.subscribe('stats', (stats) => (window.lastStats = stats)));
     await Promise.all([
       tab.generateAll(['Once', 'My'].map((prompt) => ({ prompt, options: { maxNewTokens: 5 } }))),
-      fetch(`${url}/?text=Once+upon&maxNewTokens=300&n=3`),
+      fetch(`${url}/?text=Once+upon&maxNewTokens=300&n=3`, { headers: { Accept: 'application/json' } }),
       fetch(`${url}/?text=&maxNewTokens=3`),
       ...[1, 2, 3].map((number) => fetch(`${url}/adder?number=${number}`)),
     ]);

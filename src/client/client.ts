@@ -50,7 +50,7 @@ import type {
   TextGeneratorHandle,
 } from './handles.ts';
 import type { CheckOptions, CheckReport } from './check/types.ts';
-import type { OpenLink } from './links/link.ts';
+import type { Link, OpenLink } from './links/link.ts';
 import type { WorkerSource } from './links/worker-host.ts';
 import { openLink } from './links/open-link.ts';
 import {
@@ -144,8 +144,8 @@ export interface ServerOptions {
  *
  * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
- * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype`, `hub`, `server` or `apiKey`
- *   that can't be; UnknownOptionError for an option that there isn't.
+ * @throws InvalidOptionError for a `name` of other characters or of too many, and for a `model`, `dtype` or `hub` that can't be;
+ *   UnknownOptionError for an option that there isn't. What a `server`'s options lack, `ready()` says.
  * @throws NoBrowserError outside of a page, unless with a `server`.
  * @throws CannotFollowError for `canLead: false` where the browser shares no worker between tabs.
  */
@@ -162,9 +162,20 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
 type Way = ConstructorParameters<typeof TabserveClient>;
 
 /** The link's code comes on demand: apps without a server don't need it. */
-async function wayToServer(options: ServerOptions, shownUrl?: string): Promise<Way> {
-  const { openServerLink } = await import('./links/server/server-link.ts');
-  return [createClientId(), (listener) => openServerLink({ ...options, shownUrl }, listener)];
+function wayToServer(options: ServerOptions, shownUrl?: string): Way {
+  // An app may await `connect` where its first script begins, on which this code depends: so it isn't waited for here.
+  const open: OpenLink = (listener) => {
+    let link: Link | undefined;
+    const opening = import('./links/server/server-link.ts')
+      .then(({ openServerLink }) => (link = openServerLink({ ...options, shownUrl }, listener)))
+      .catch((error: Error) => listener.onFailure(error));
+    return {
+      isolationReason: '',
+      post: (message) => link?.post(message),
+      close: () => void opening.then(() => link?.close()),
+    };
+  };
+  return [createClientId(), open];
 }
 
 const OPTIONS = [

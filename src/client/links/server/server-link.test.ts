@@ -97,13 +97,13 @@ const codeOf = (answer: PromiseLike<unknown>): Promise<string> =>
     (error: Error & { code: string }) => error.code,
   );
 
-/** Why connect refuses these options. */
-function refusalOf(options: object): Promise<{ readonly message: string }> {
-  return connect({ server: URL_OF_SERVER, ...options }).then(
-    (client) => {
-      onTestFinished(() => client.close());
-      return { message: 'none' };
-    },
+/** Why a client with these options can't ask its server. */
+async function refusalOf(options: object): Promise<{ readonly message: string }> {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const client = await connect({ server: URL_OF_SERVER, ...options });
+  onTestFinished(() => client.close());
+  return client.ready().then(
+    () => ({ message: 'none' }),
     (error: Error) => error,
   );
 }
