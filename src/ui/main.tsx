@@ -99,10 +99,9 @@ async function followSite(serve: TabserveClient | undefined): Promise<void> {
 
 /**
  * Resolves once the tab has its own lock and then the leader's, if they are free: the browser answers in order. The tab that leads starts the
- * worker, which would else wait until this thread has drawn the page.
+ * worker, which would else wait until this thread has drawn the page. Rejects where there are no locks.
  */
 async function locksGranted(): Promise<void> {
-  if (!('locks' in navigator)) return;
   await navigator.locks.query();
   await navigator.locks.query();
 }

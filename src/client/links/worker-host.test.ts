@@ -112,7 +112,7 @@ describe('WorkerHost', () => {
         code: 'INVALID_OPTION',
         param: 'worker',
         message: expect.stringMatching(
-          /^Expected `worker` to be a function that returns a Worker, not a promise, got /,
+          /^Expected `worker` to be a function that makes a worker, and not a promise of one, got /,
         ),
       },
     ]);

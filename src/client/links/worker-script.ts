@@ -24,7 +24,7 @@ export class WorkerScript<Port> {
   start(): Port {
     const port = this.#isMissing && this.#answer === undefined ? this.#startObserved() : this.#createWorker();
     if (typeof Object(port).postMessage === 'function') return port;
-    throw InvalidOptionError.of('worker', 'a function that returns a Worker, not a promise', port);
+    throw InvalidOptionError.of('worker', 'a function that makes a worker, and not a promise of one', port);
   }
 
   #startObserved(): Port {
