@@ -26,7 +26,7 @@ const NUM_NEW_TOKENS = 64;
 const ROWS = { webgpu: [1, 8, 32], wasm: [1, 8] } as const;
 /** Tokens of a prompt. Those of more than 400 are joined from prompts of 400. */
 const LENGTHS = [40, 400, 2000, 4000, 8000];
-/** Of all prompts together. transformers.js needs two minutes for one of 2,000 on a CPU, and ten for one of 4,000. */
+/** Of all prompts together. transformers.js needs two minutes for one of 2,000 on a CPU. */
 const MOST_TOKENS = { webgpu: 64_000, wasm: 3200 } as const;
 
 const COLUMNS: readonly Column[] = [
