@@ -54,13 +54,6 @@ describe('a step', () => {
     expect(dearest).toBe(0);
   });
 
-  it('checks four tokens where the second alone is dear, as in kernels that compute them four by four', () => {
-    const guesses = new Guesses(100);
-    for (const numTokens of [1, 2, 3, 4, 5])
-      guesses.measure(numTokens, numTokens === 1 ? 10 : numTokens < 5 ? 20 : 40);
-    expect(numGuessed(guesses, sequenceOf())).toEqual([3]);
-  });
-
   it('checks fewer where guesses have failed', () => {
     const failing = sequenceOf({ resumedTokenIds: [103, 104, 9, 101, 102, 8, 101, 102] });
     const [num = 0] = numGuessed(guessesAt(1), failing);

@@ -7,11 +7,8 @@ import { StepCosts } from './step-costs.ts';
 /** Tokens that are guessed at once for a sequence. Later ones are rarely right, and never cheaper. */
 export const MOST_GUESSES = 15;
 
-/** Guesses are made if they bring so many times what they cost: rates and costs are estimates. */
+/** A guess is made if it brings so many times what it costs: rates and costs are estimates. */
 const LEAST_GAIN = 1.1;
-
-/** A kernel that computes tokens four by four makes the second of them dear and the fourth cheap, so guesses are weighed together. */
-const WEIGHED_TOGETHER = 3;
 
 /** So many times in a row, tokens that are certain may seem too dear. Then they are checked all the same, since one slow step may have made them seem so. */
 const MOST_REFUSALS = 7;
@@ -39,36 +36,33 @@ export class Guesses {
 
   /** The guesses of these sequences, which decode together. */
   choose(sequences: readonly Sequence[], contextLength: number): ReadonlyMap<Sequence, Guessed> {
-    if (this.#maxTokens === 0) return new Map();
+    const chosen = new Map<Sequence, Guessed>();
+    if (this.#maxTokens === 0) return chosen;
     const texts = sequences.map((sequence) => new GuessedText(sequence, contextLength));
-    const msOf = (numTokens: number): number => this.#costs.msOf(sequences.length + numTokens);
-    let [numTokens, expected] = [0, sequences.length];
-    let kept = { numTokens, expected, ms: msOf(0) };
+    const { stepMs, tokenMs } = this.#costs.of(sequences.length);
+    let expected = sequences.length;
+    let ms = stepMs;
+    let numTokens = 0;
     while (numTokens < this.#maxTokens) {
       const surest = surestOf(texts);
       if (!surest || surest.probability === 0) break;
-      const { probability } = surest;
-      if (probability < 1 && numTokens - kept.numTokens >= WEIGHED_TOGETHER) break;
+      const isWorthIt = surest.probability * ms > LEAST_GAIN * tokenMs * expected;
+      if (!isWorthIt && !this.#isTried(surest)) break;
+      const { sequence, probability } = surest;
       if (!surest.take()) continue;
+      chosen.set(sequence, surest);
       numTokens += 1;
       expected += probability;
-      const ms = msOf(numTokens);
-      const areWorthIt = (expected - kept.expected) * kept.ms > LEAST_GAIN * (ms - kept.ms) * kept.expected;
-      if (!areWorthIt) continue;
-      kept = { numTokens, expected, ms };
-      for (const text of texts) text.keep();
+      ms += tokenMs;
     }
-    if (kept.numTokens > 0) this.#numRefusals = 0;
-    else if (this.#areTried(texts)) for (const text of texts) text.keepCertain();
-    return new Map(texts.flatMap((text) => (text.numKept > 0 ? [[text.sequence, text.kept] as const] : [])));
+    if (numTokens > 0) this.#numRefusals = 0;
+    return chosen;
   }
 
-  /** Whether tokens that are certain are checked though they seem too dear. */
-  #areTried(texts: readonly GuessedText[]): boolean {
-    if (texts.some(({ numCertain }) => numCertain > 0)) this.#numRefusals += 1;
-    if (this.#numRefusals <= MOST_REFUSALS) return false;
-    this.#numRefusals = 0;
-    return true;
+  #isTried({ probability, guessedTokenIds }: GuessedText): boolean {
+    if (probability < 1) return false;
+    if (guessedTokenIds.length === 0) this.#numRefusals += 1;
+    return this.#numRefusals > MOST_REFUSALS;
   }
 }
 
@@ -78,14 +72,11 @@ function surestOf(texts: readonly GuessedText[]): GuessedText | undefined {
 }
 
 /** How a sequence may go on: with the tokens that its constraint forces, and else with those that followed the same tokens before. */
-class GuessedText {
+class GuessedText implements Guessed {
   readonly sequence: Sequence;
-  readonly #guessedTokenIds: number[] = [];
-  readonly #guessedMasks: (TokenMask | undefined)[] = [];
-  readonly #areForced: boolean[] = [];
-  numKept = 0;
-  /** The first guesses, which are surely right. */
-  numCertain = 0;
+  readonly guessedTokenIds: number[] = [];
+  readonly guessedMasks: (TokenMask | undefined)[] = [];
+  readonly areForced: boolean[] = [];
   /** That the next guess and those before it are right; 0 if there is none. */
   probability = 1;
   readonly #room: number;
@@ -112,34 +103,16 @@ class GuessedText {
       this.probability = 0;
       return false;
     }
-    if (this.probability === 1) this.numCertain += 1;
-    this.#guessedTokenIds.push(this.#next);
-    this.#areForced.push(this.#ahead?.forced !== undefined);
-    this.#guessedMasks.push(ahead?.mask);
+    this.guessedTokenIds.push(this.#next);
+    this.areForced.push(this.#ahead?.forced !== undefined);
+    this.guessedMasks.push(ahead?.mask);
     this.#ahead = ahead;
     this.#findNext();
     return true;
   }
 
-  /** Keeps the guesses so far. */
-  keep(): void {
-    this.numKept = this.#guessedTokenIds.length;
-  }
-
-  keepCertain(): void {
-    this.numKept = this.numCertain;
-  }
-
-  get kept(): Guessed {
-    return {
-      guessedTokenIds: this.#guessedTokenIds.slice(0, this.numKept),
-      guessedMasks: this.#guessedMasks.slice(0, this.numKept),
-      areForced: this.#areForced.slice(0, this.numKept),
-    };
-  }
-
   #findNext(): void {
-    const { length } = this.#guessedTokenIds;
+    const { length } = this.guessedTokenIds;
     const { forced, mask } = this.#ahead ?? {};
     if (forced !== undefined && forced !== this.#repeated[length]) this.#repeated = [];
     const next = forced ?? this.#repeated[length];
