@@ -135,7 +135,7 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
     })),
     usage: usageOf(numTokens),
   };
-  exchange.send(200, 'application/json; charset=utf-8', `${writeOrderedJson(answer)}\n`);
+  exchange.sendJson(200, answer, writeOrderedJson);
 }
 
 function documentOf(sent: unknown): object {

@@ -134,13 +134,11 @@ function readShape(fields: Fields): GenerationOptions {
   });
   const hasFormat = format !== undefined && format !== null;
   const responseFormat = hasFormat ? readOpenAiFormat('output_config.format', format) : undefined;
-  const options = withEffort(
+  const isAsked = kind === 'enabled' || kind === 'adaptive';
+  return withEffort(
     { ...readOptions(fields, OPTIONS), ...(responseFormat && { responseFormat }) },
-    kind === 'disabled' ? 'none' : effort,
+    kind === 'disabled' ? 'none' : (effort ?? (isAsked || undefined)),
   );
-  return kind === 'enabled' || kind === 'adaptive'
-    ? { ...options, chatTemplateArguments: { enable_thinking: true, ...options.chatTemplateArguments } }
-    : options;
 }
 
 const PARALLEL = 'disable_parallel_tool_use';

@@ -133,7 +133,7 @@ function requestOf(
   const options = readModelOptions(fields);
   return {
     prompts: [messages],
-    options: { ...withThinking(withLimit(options), think), ...ofTools, n: 1 },
+    options: { ...withEffort(withLimit(options), readThink(think)), ...ofTools, n: 1 },
     ...(messages.length === 0 && { isFor: mayGo ? 'unload' : 'load' }),
     thinks: asksToThink(think),
     fillsContext: (options.maxNewTokens ?? 0) < 0,
@@ -205,15 +205,8 @@ function asksToThink(think: unknown): boolean {
   return think !== undefined && think !== false && think !== 'none';
 }
 
-function withThinking(options: GenerationOptions, think: unknown): GenerationOptions {
-  const read = withEffort(options, readThink(think));
-  return asksToThink(think)
-    ? { ...read, chatTemplateArguments: { enable_thinking: true, ...read.chatTemplateArguments } }
-    : read;
-}
-
 function readThink(think: unknown): unknown {
-  if (think === undefined || think === true) return undefined;
+  if (think === undefined || think === true) return think;
   if (think === false) return 'none';
   if (typeof think === 'string' && EFFORTS.includes(think)) return think;
   throw HttpError.expected('think', `true, false, or one of ${EFFORTS.join(', ')}`, textOf(think));
