@@ -1,42 +1,28 @@
-import { loadLanes, storeLanes } from './lanes';
-
-/** As `rotate` of a checkpoint, in fp32. In place where `out` is `x`. */
+/** As `rotate` of a checkpoint, in fp32: at most 64 values together. In place where `out` is `x`. */
 export function rotateRow(x: usize, out: usize, width: i32, rotation: i32): void {
-  const bytes = <usize>width << 2;
-  const size = <usize>rotation << 2;
+  const end = out + (<usize>width << 2);
   const factor = <f32>1 / sqrt<f32>(<f32>rotation);
   let half: usize = 4;
-  if (size >= 64) {
-    for (let i: usize = 0; i < bytes; i += 64) turnSixteen(x + i, out + i);
+  if (rotation < 16) memory.copy(out, x, end - out);
+  else {
+    for (let i = out; i < end; i += 64) turnSixteen(x + (i - out), i);
     half = 64;
-  } else if (size >= 16) {
-    turnFours(x, out, bytes);
-    half = 16;
-  } else if (x != out) memory.copy(out, x, bytes);
-  if (half << 2 == size) {
-    for (let first: usize = 0; first < bytes; first += size) turnQuarters(out + first, half, factor);
-    return;
   }
-  for (; half < size; half <<= 1)
-    for (let first: usize = 0; first < bytes; first += 2 * half)
-      if (half < 16) turnPairs(out + first, half);
-      else turnHalves(out + first, half);
-  for (let i: usize = 0; i < bytes; i += 16) {
-    const count = <i32>((bytes - i) >> 2);
-    storeLanes(out + i, f32x4.mul(loadLanes(out + i, count), f32x4.splat(factor)), count);
-  }
+  if (rotation == 64) for (; out < end; out += 256) turnQuarters(out, factor);
+  else turnSingly(out, end, half, <usize>rotation << 2, factor);
 }
 
-/** The first two steps, of each four values. */
-@inline
-function turnFours(x: usize, out: usize, bytes: usize): void {
-  for (let i: usize = 0; i < bytes; i += 16) {
-    let v = v128.load(x + i);
-    let second = f32x4.mul(v128.shuffle<f32>(v, v, 1, 1, 3, 3), f32x4(1, -1, 1, -1));
-    v = f32x4.add(v128.shuffle<f32>(v, v, 0, 0, 2, 2), second);
-    second = f32x4.mul(v128.shuffle<f32>(v, v, 2, 3, 2, 3), f32x4(1, 1, -1, -1));
-    v128.store(out + i, f32x4.add(v128.shuffle<f32>(v, v, 0, 1, 0, 1), second));
-  }
+/** The steps from `half` on, of widths that few models have. */
+function turnSingly(start: usize, end: usize, half: usize, size: usize, factor: f32): void {
+  for (; half < size; half <<= 1)
+    for (let at = start; at < end; at += 4) {
+      if ((at - start) & half) continue;
+      const a = load<f32>(at);
+      const b = load<f32>(at + half);
+      store<f32>(at, a + b);
+      store<f32>(at + half, a - b);
+    }
+  for (let at = start; at < end; at += 4) store<f32>(at, load<f32>(at) * factor);
 }
 
 /** The first four steps of 16 values: two in columns, then two in rows. */
@@ -77,19 +63,11 @@ function turnSixteen(x: usize, out: usize): void {
   );
 }
 
-/** The last two steps at once. */
+/** The last two steps of 64 values. */
 @inline
-function turnQuarters(x: usize, half: usize, factor: f32): void {
-  for (const end = x + half; x < end; x += 16)
-    turnFour(
-      x,
-      half,
-      v128.load(x),
-      v128.load(x + half),
-      v128.load(x + (half << 1)),
-      v128.load(x + (half << 1) + half),
-      factor,
-    );
+function turnQuarters(x: usize, factor: f32): void {
+  for (const end = x + 64; x < end; x += 16)
+    turnFour(x, 64, v128.load(x), v128.load(x, 64), v128.load(x, 128), v128.load(x, 192), factor);
 }
 
 /** Two steps of four vectors, which are stored `stride` apart. */
@@ -109,26 +87,6 @@ function turnFour(out: usize, stride: usize, a: v128, b: v128, c: v128, d: v128,
 @inline
 function times(v: v128, factor: f32): v128 {
   return factor == 1 ? v : f32x4.mul(v, f32x4.splat(factor));
-}
-
-@inline
-function turnPairs(x: usize, half: usize): void {
-  for (let i: usize = 0; i < half; i += 4) {
-    const a = load<f32>(x + i);
-    const b = load<f32>(x + i + half);
-    store<f32>(x + i, a + b);
-    store<f32>(x + i + half, a - b);
-  }
-}
-
-@inline
-function turnHalves(x: usize, half: usize): void {
-  for (let i: usize = 0; i < half; i += 16) {
-    const a = v128.load(x + i);
-    const b = v128.load(x + i + half);
-    v128.store(x + i, f32x4.add(a, b));
-    v128.store(x + i + half, f32x4.sub(a, b));
-  }
 }
 
 export function rotate(x: usize, out: usize, rows: i32, width: i32, rotation: i32): void {
