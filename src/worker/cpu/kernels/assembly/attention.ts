@@ -97,7 +97,7 @@ function weigh(row: usize, first: i32, end: i32, scale: f32, softcap: f32): void
     if (softcap != 0) v = f32x4.mul(tanh(f32x4.div(v, f32x4.splat(softcap))), f32x4.splat(softcap));
     if (i + 4 > length) v = lowered(v, length - i);
     v128.store(at, v);
-    largest = f32x4.max(largest, v);
+    largest = f32x4.pmax(largest, v);
   }
   largest = f32x4.max(largest, v128.shuffle<f32>(largest, largest, 2, 3, 0, 1));
   largest = f32x4.max(largest, v128.shuffle<f32>(largest, largest, 1, 0, 3, 2));

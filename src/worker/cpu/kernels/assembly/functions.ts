@@ -34,7 +34,8 @@ function nextTerm(p: v128, x: v128, table: usize, index: usize): v128 {
  */
 @inline
 export function exp(x: v128): v128 {
-  const clamped = f32x4.max(f32x4.min(x, splat(EXP, 0)), splat(EXP, 1));
+  // Of NaN these give their first operand. They are one instruction, where `min` and `max` are several.
+  const clamped = f32x4.pmax(f32x4.pmin(x, splat(EXP, 0)), splat(EXP, 1));
   const rounded = nextTerm(clamped, splat(EXP, 2), EXP, 3);
   const n = f32x4.sub(rounded, splat(EXP, 3));
   // The product with the first part of ln 2 is exact.
