@@ -1,3 +1,4 @@
+import { largestOf } from './lanes';
 import { rotateRow } from './rotation';
 
 /** The largest code. */
@@ -25,25 +26,12 @@ export function requantizeRows(
       dequantize(row + (block << 5) + 16, zero, scale, scratch + (block << 7) + 64);
     }
     rotateRow(scratch, scratch, inputs, rotation);
-    const peak = peakOf(scratch, inputs);
+    const peak = largestOf(scratch, inputs);
     store<f32>(scales + (r << 2), peak / LARGEST);
     const inverse = f32x4.splat(peak < 1e-30 ? 0 : LARGEST / peak);
     for (let i: usize = 0; i < <usize>inputs; i += 16) quantize(scratch + (i << 2), inverse, row + i);
   }
   sumCodes(codes, sums, rows, inputs);
-}
-
-/** As `largestOf`, of values without NaN: for these, `pmax` is one instruction, and `max` is several. */
-function peakOf(row: usize, inputs: i32): f32 {
-  let a = f32x4.splat(0);
-  let b = a;
-  for (let at = row; at < row + (<usize>inputs << 2); at += 32) {
-    a = f32x4.pmax(a, f32x4.abs(v128.load(at)));
-    b = f32x4.pmax(b, f32x4.abs(v128.load(at, 16)));
-  }
-  a = f32x4.pmax(a, b);
-  a = f32x4.pmax(a, v128.shuffle<f32>(a, a, 2, 3, 0, 1));
-  return max(f32x4.extract_lane(a, 0), f32x4.extract_lane(a, 1));
 }
 
 /** 16 values. */

@@ -83,11 +83,18 @@ export function demote(low: v128, high: v128): v128 {
   return v128.shuffle<i64>(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(high), 0, 2);
 }
 
-/** The largest of the values' distances from 0. NaN where there is one. */
+/** The largest of the values' distances from 0. NaN where there is one: without their signs, values are ordered as their bits are. */
 export function largestOf(row: usize, width: i32): f32 {
-  let largest = f32x4.splat(0);
-  for (let i = 0; i < width; i += 4)
-    largest = f32x4.max(largest, f32x4.abs(loadLanes(row + (<usize>i << 2), width - i)));
-  largest = f32x4.max(largest, v128.shuffle<f32>(largest, largest, 2, 3, 0, 1));
-  return max(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1));
+  const end = row + (<usize>width << 2);
+  let a = i32x4.splat(0);
+  let b = a;
+  for (; row + 32 <= end; row += 32) {
+    a = i32x4.max_s(a, f32x4.abs(v128.load(row)));
+    b = i32x4.max_s(b, f32x4.abs(v128.load(row, 16)));
+  }
+  a = i32x4.max_s(a, b);
+  a = i32x4.max_s(a, v128.shuffle<i32>(a, a, 2, 3, 0, 1));
+  let largest = max(i32x4.extract_lane(a, 0), i32x4.extract_lane(a, 1));
+  for (; row < end; row += 4) largest = max(largest, load<i32>(row) & i32.MAX_VALUE);
+  return reinterpret<f32>(largest);
 }
