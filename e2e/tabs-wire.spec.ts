@@ -94,7 +94,8 @@ test.describe('between tabs', { tag: ANY_BACKEND }, () => {
       for (const channel of channels) channel.close();
     }, messages);
 
-    for (const tab of [first, second]) {
+    // The second tab's request comes over the channel.
+    for (const tab of [second, first]) {
       expect((await tab.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
       expect((await tab.status()).state).toBe('ready');
     }
@@ -107,7 +108,8 @@ test.describe('between tabs', { tag: ANY_BACKEND }, () => {
   });
 
   test('a request whose message is replayed runs once', async () => {
-    const [tab] = (await openTabs(2)).tabs;
+    // The first tab leads, whose messages go over its worker's port.
+    const [, tab] = (await openTabs(2)).tabs;
     await tab?.page.evaluate(() => {
       window.heard = [];
       new BroadcastChannel('tabserve').addEventListener(

@@ -188,14 +188,16 @@ function rememberDevice(): () => GPUDevice | undefined {
   return () => device;
 }
 
+/** Tokens go over the port to the tab that made this worker, and over channels to others. */
 function watchForToken(): () => boolean {
   let hasToken = false;
-  // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
-  const { postMessage } = BroadcastChannel.prototype;
-  BroadcastChannel.prototype.postMessage = function watched(message: unknown) {
-    hasToken ||= JSON.stringify(message).includes('"tokenIds":[');
-    postMessage.call(this, message);
-  };
+  for (const sender of [BroadcastChannel.prototype, self]) {
+    const { postMessage } = sender;
+    sender.postMessage = function watched(this: unknown, message: unknown) {
+      hasToken ||= JSON.stringify(message).includes('"tokenIds":[');
+      postMessage.call(this, message);
+    };
+  }
   return () => hasToken;
 }
 

@@ -7,6 +7,7 @@ import { createWorkerId, type WorkerId } from '../protocol/ids.ts';
 import { isStolen } from '../protocol/locks.ts';
 import { ALIVE, ASK, namesOf } from '../protocol/names.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { importPart } from './base/import-part.ts';
 import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
 import { isKernelThread, serveKernelThread } from './cpu/threads/kernel-thread.ts';
@@ -105,18 +106,23 @@ class WorkerStart {
     const serve = (workerId: WorkerId): Promise<never> => {
       answerAsks(names.livenessChannel);
       const shared = new BroadcastChannel(names.sharedChannel);
-      const tabs = new TabChannels(shared, navigator.locks, names, {
+      const host = { clientId: this.#init.tabs.leader, post: tellTab };
+      const tabs = new TabChannels(shared, host, navigator.locks, names, {
         onJoined: (clientId) => worker.openTab(clientId),
         onGone: (clientId) => worker.forget(clientId),
       });
       const worker = this.#start(workerId, tabs);
-      shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+      const receive = (data: unknown): boolean => {
         const messages = parseClientMessages(data);
         for (const message of messages) {
           tabs.meet(message.clientId);
           worker.receive(message);
         }
-        if (messages.length === 0 && isForeignHello(data)) worker.announce();
+        return messages.length > 0;
+      };
+      self.addEventListener('message', ({ data }: MessageEvent<unknown>) => receive(data));
+      shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+        if (!receive(data) && isForeignHello(data)) worker.announce();
       });
       return new Promise(() => {});
     };
@@ -128,8 +134,8 @@ class WorkerStart {
 
   #serveOneTab(): void {
     const worker = this.#start(createWorkerId(), {
-      toAll: (message) => self.postMessage(message),
-      toClient: (_, message) => self.postMessage(message),
+      toAll: tellTab,
+      toClient: (_, message) => tellTab(message),
     });
     worker.openTab(this.#init.tabs.leader);
     self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
@@ -183,6 +189,11 @@ function answerAsks(channelName: string): void {
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (data === ASK) channel.postMessage(ALIVE);
   });
+}
+
+/** The tab that made this worker, as a client. */
+function tellTab(message: WorkerMessage): void {
+  self.postMessage(message);
 }
 
 function tellHost(message: Unsigned<HostMessage>): void {

@@ -206,6 +206,56 @@ describe('a shared link', () => {
     );
   });
 
+  it('speaks with its own worker over its port from a hello on, and hears once what the worker tells all', async () => {
+    const tab = openTab('a', new FakeLocks());
+    const { id, link, listener, locks, workers } = tab;
+    await settle();
+    const release = locks.hold(WORKER_LOCK, SERVING.workerId);
+    const shared = openChannel();
+    const heard: unknown[] = [];
+    shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));
+    const signed = { version: PROTOCOL_VERSION, clientId: id };
+    workers[0]?.say(SERVING);
+    await settle();
+    link.post({ type: 'metrics', callId: 1 });
+    link.post({ type: 'hello' });
+    link.post({ type: 'metrics', callId: 2 });
+    await settle();
+    expect(workers[0]?.received.slice(1)).toEqual([
+      { ...signed, type: 'hello' },
+      { ...signed, type: 'metrics', callId: 2 },
+    ]);
+    workers[0]?.say(READY);
+    shared.postMessage(SERVING);
+    shared.postMessage(READY);
+    await vi.waitFor(() => expect(heard).toEqual([{ ...signed, type: 'metrics', callId: 1 }]));
+    release();
+    await hear(tab, shared);
+    expect(listener.messages).toEqual([SERVING, READY]);
+  });
+
+  it('speaks with the next worker over the channel once its own is gone', async () => {
+    const { id, link, listener, locks, workers, fire } = openTab('a', new FakeLocks());
+    await settle();
+    const release = locks.hold(WORKER_LOCK, SERVING.workerId);
+    workers[0]?.say(SERVING);
+    await settle();
+    link.post({ type: 'hello' });
+    fire('freeze');
+    release();
+    locks.hold(WORKER_LOCK, 'next');
+    const shared = openChannel();
+    const heard: unknown[] = [];
+    shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => heard.push(data));
+    shared.postMessage({ ...SERVING, workerId: 'next' });
+    await vi.waitFor(() => expect(listener.messages).toHaveLength(2));
+    link.post({ type: 'hello' });
+    await vi.waitFor(() =>
+      expect(heard).toEqual([{ version: PROTOCOL_VERSION, clientId: id, type: 'hello' }]),
+    );
+    expect(workers[0]?.received).toHaveLength(2);
+  });
+
   it('sends what is posted in one turn as one message, so that it comes together', async () => {
     const { id, link } = openTab('a', new FakeLocks());
     await settle();

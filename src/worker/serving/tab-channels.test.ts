@@ -7,7 +7,7 @@ import { TabChannels } from './tab-channels.ts';
 import { FakeLocks, workerId } from '../test-support.ts';
 
 const { clientName, sharedChannel: SHARED_CHANNEL } = namesOf();
-const [A, B] = [clientId('a'), clientId('b')];
+const [A, B, HOST] = [clientId('a'), clientId('b'), clientId('host')];
 const opened: BroadcastChannel[] = [];
 
 function open(name: string): BroadcastChannel {
@@ -19,10 +19,12 @@ function open(name: string): BroadcastChannel {
 /** The messages on a channel, by the number of the call that they answer. */
 function listen(name: string): unknown[] {
   const heard: unknown[] = [];
-  open(name).addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) =>
-    heard.push(data.type === 'call-answered' ? data.callId : data),
-  );
+  open(name).addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => heard.push(callOf(data)));
   return heard;
+}
+
+function callOf(message: WorkerMessage): unknown {
+  return message.type === 'call-answered' ? message.callId : message;
 }
 
 function message(callId: number, result: unknown = null): WorkerMessage {
@@ -36,11 +38,13 @@ afterEach(() => {
 function createTabs() {
   const locks = new FakeLocks();
   const log: string[] = [];
-  const tabs: TabChannels = new TabChannels(open(SHARED_CHANNEL), locks, namesOf(), {
+  const port: unknown[] = [];
+  const host = { clientId: HOST, post: (message: WorkerMessage) => port.push(callOf(message)) };
+  const tabs: TabChannels = new TabChannels(open(SHARED_CHANNEL), host, locks, namesOf(), {
     onJoined: (id) => log.push(`${id} joined`),
     onGone: (id) => log.push(`${id} gone`),
   });
-  return { locks, log, tabs };
+  return { locks, log, port, tabs };
 }
 
 describe('TabChannels', () => {
@@ -56,6 +60,32 @@ describe('TabChannels', () => {
     await vi.waitFor(() => expect([shared, a, b]).toEqual([[2], [1], [3]]));
     for (const end of leave) end();
     await settle();
+  });
+
+  it('reach the tab that made the worker over its port alone, in order', async () => {
+    const { locks, port, tabs } = createTabs();
+    const [shared, own] = [listen(SHARED_CHANNEL), listen(clientName(HOST))];
+    const leave = locks.hold(clientName(HOST));
+    tabs.meet(HOST);
+    tabs.toClient(HOST, message(1));
+    tabs.toAll(message(2));
+    tabs.toClient(HOST, message(3));
+    expect(port).toEqual([1, 2, 3]);
+    open(clientName(HOST)).postMessage(message(4));
+    open(SHARED_CHANNEL).postMessage(message(5));
+    await vi.waitFor(() => expect([shared, own]).toEqual([[5], [4]]));
+    leave();
+    await settle();
+  });
+
+  it('tell tabs that they have not met of the worker, and nothing else', async () => {
+    const { port, tabs } = createTabs();
+    const shared = listen(SHARED_CHANNEL);
+    const serving = { version: PROTOCOL_VERSION, workerId: workerId('w'), type: 'serving' } as const;
+    tabs.toAll(message(1));
+    tabs.toAll(serving);
+    await vi.waitFor(() => expect(shared).toEqual([serving]));
+    expect(port).toEqual([1, serving]);
   });
 
   it('have nothing for a tab that is gone, or that they have not met', async () => {

@@ -9,19 +9,29 @@ export interface TabListener {
   onGone(clientId: ClientId): void;
 }
 
+/** The tab that made this worker. Messages over its port take one hop, and those over channels go through the browser's process. */
+export interface HostTab {
+  readonly clientId: ClientId;
+  /** @throws DataCloneError. */
+  post(message: WorkerMessage): void;
+}
+
 /**
- * The channels to the tabs: one that all share, and one per tab, so that one tab's messages cost the others nothing. Each tab holds
- * a lock while it is open, and the worker queues for it. Once the worker gets the lock, the tab is gone.
+ * The channels to the tabs: one that all share, and one per tab, so that one tab's messages cost the others nothing. The tab that made
+ * this worker gets all over its port. Each tab holds a lock while it is open, and the worker queues for it. Once the worker gets the
+ * lock, the tab is gone.
  */
 export class TabChannels implements Outbox {
   readonly #shared: BroadcastChannel;
   readonly #locks: Locks;
   readonly #names: AppNames;
   readonly #listener: TabListener;
+  readonly #host: HostTab;
   readonly #channels = new Map<ClientId, BroadcastChannel>();
 
-  constructor(shared: BroadcastChannel, locks: Locks, names: AppNames, listener: TabListener) {
+  constructor(shared: BroadcastChannel, host: HostTab, locks: Locks, names: AppNames, listener: TabListener) {
     this.#shared = shared;
+    this.#host = host;
     this.#locks = locks;
     this.#names = names;
     this.#listener = listener;
@@ -41,11 +51,15 @@ export class TabChannels implements Outbox {
     });
   }
 
+  /** The host ignores what comes over the channel, so that all comes to it in one order. A tab that isn't met yet needs one message. */
   toAll(message: WorkerMessage): void {
-    this.#shared.postMessage(message);
+    this.#host.post(message);
+    const hasOthers = this.#channels.size > Number(this.#channels.has(this.#host.clientId));
+    if (hasOthers || message.type === 'serving') this.#shared.postMessage(message);
   }
 
   toClient(clientId: ClientId, message: WorkerMessage): void {
-    this.#channels.get(clientId)?.postMessage(message);
+    if (clientId === this.#host.clientId) this.#host.post(message);
+    else this.#channels.get(clientId)?.postMessage(message);
   }
 }
