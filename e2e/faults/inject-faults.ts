@@ -192,6 +192,7 @@ function rememberDevice(): () => GPUDevice | undefined {
 function watchForToken(): () => boolean {
   let hasToken = false;
   for (const sender of [BroadcastChannel.prototype, self]) {
+    // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
     const { postMessage } = sender;
     sender.postMessage = function watched(this: unknown, message: unknown) {
       hasToken ||= JSON.stringify(message).includes('"tokenIds":[');

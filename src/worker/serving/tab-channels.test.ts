@@ -23,8 +23,8 @@ function listen(name: string): unknown[] {
   return heard;
 }
 
-function callOf(message: WorkerMessage): unknown {
-  return message.type === 'call-answered' ? message.callId : message;
+function callOf(said: WorkerMessage): unknown {
+  return said.type === 'call-answered' ? said.callId : said;
 }
 
 function message(callId: number, result: unknown = null): WorkerMessage {
@@ -39,7 +39,7 @@ function createTabs() {
   const locks = new FakeLocks();
   const log: string[] = [];
   const port: unknown[] = [];
-  const host = { clientId: HOST, post: (message: WorkerMessage) => port.push(callOf(message)) };
+  const host = { clientId: HOST, post: (said: WorkerMessage) => port.push(callOf(said)) };
   const tabs: TabChannels = new TabChannels(open(SHARED_CHANNEL), host, locks, namesOf(), {
     onJoined: (id) => log.push(`${id} joined`),
     onGone: (id) => log.push(`${id} gone`),
