@@ -94,8 +94,8 @@ test.describe('between tabs', { tag: ANY_BACKEND }, () => {
       for (const channel of channels) channel.close();
     }, messages);
 
-    // The second tab's request comes over the channel.
-    for (const tab of [second, first]) {
+    // A follower's request comes over the channel.
+    for (const tab of [...(await site.followers()), await site.leader()]) {
       expect((await tab.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
       expect((await tab.status()).state).toBe('ready');
     }
@@ -108,8 +108,8 @@ test.describe('between tabs', { tag: ANY_BACKEND }, () => {
   });
 
   test('a request whose message is replayed runs once', async () => {
-    // The first tab leads, whose messages go over its worker's port.
-    const [, tab] = (await openTabs(2)).tabs;
+    // The leader's messages go over its worker's port.
+    const [tab] = await (await openTabs(2)).followers();
     await tab?.page.evaluate(() => {
       window.heard = [];
       new BroadcastChannel('tabserve').addEventListener(
