@@ -2,7 +2,14 @@ import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { secondsNow, type Exchange } from '../../http/exchange.ts';
 import type { HttpError } from '../../../src/protocol/openai/http-error.ts';
-import { ANSWER_PARTS, resultIn, wholePartsOf, type AnswerParts } from './chat-answer.ts';
+import {
+  ANSWER_PARTS,
+  answerOf,
+  resultIn,
+  wholeCallsOf,
+  wholePartsOf,
+  type AnswerParts,
+} from './chat-answer.ts';
 import type { AnswerPart } from '../../../src/protocol/answers.ts';
 import type { Piece } from './choice-stream.ts';
 import { Generation, type AskedGeneration } from './generation.ts';
@@ -36,7 +43,11 @@ export class ResponseAnswer {
     );
     const result = resultIn(results);
     logprobs.push(...tokens.rest());
-    for (const part of wholePartsOf(result)) items.push(part, part.type === 'content' ? logprobs : []);
+    for (const part of wholePartsOf(result)) {
+      const ofPart = part.type === 'content' ? logprobs : [];
+      // As in a stream, thinking without an answer has no message behind it.
+      if (part.type !== 'content' || part.text !== '' || ofPart.length > 0) items.push(part, ofPart);
+    }
     return this.#endOf(result, items, tokens.numReasoning);
   }
 
@@ -87,13 +98,14 @@ export class ResponseAnswer {
     this.#numEvents += 1;
   }
 
-  #endOf({ finishReason, usage }: GenerationResult, items: ResponseItems, numReasoning: number) {
-    const status = finishReason === 'length' ? 'incomplete' : 'completed';
+  #endOf(result: GenerationResult, items: ResponseItems, numReasoning: number) {
+    const reason = cutReasonOf(result);
+    const status = reason === undefined ? 'completed' : 'incomplete';
     return this.#responseOf(status, {
       completed_at: status === 'completed' ? secondsNow() : null,
-      incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+      incomplete_details: reason === undefined ? null : { reason },
       output: items.end(status),
-      usage: usageOf(usage, numReasoning),
+      usage: usageOf(result.usage, numReasoning),
     });
   }
 
@@ -119,6 +131,18 @@ export class ResponseAnswer {
       ...rest,
     };
   }
+}
+
+/**
+ * Why an answer is incomplete; undefined for a whole one. A stop string ends a message as it should, and cuts a call or thinking. OpenAI's
+ * API has no stop strings, so it has no reason for that: `stop` is the one of chat completions.
+ */
+function cutReasonOf(result: GenerationResult): 'max_output_tokens' | 'stop' | undefined {
+  if (result.finishReason === 'length') return 'max_output_tokens';
+  const { reasoning, content, toolCalls } = answerOf(result);
+  const isThought = reasoning !== '' && content === '' && toolCalls.length === 0;
+  const isCutThought = isThought && result.stopString !== undefined;
+  return isCutThought || wholeCallsOf(result).length < toolCalls.length ? 'stop' : undefined;
 }
 
 /** What the tokens of an answer were for, as its pieces come. */

@@ -1,4 +1,5 @@
 import type { AnswerPart } from '../../../src/client/index.ts';
+import { wholeArguments } from './whole-arguments.ts';
 
 export type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 type Send = (type: string, fields: object) => void;
@@ -96,7 +97,7 @@ export class ResponseItems {
     if (call) this.#tell(`response.${event}.done`, { name: call.name, arguments: text });
     else this.#tell(`response.${event}.done`, { text, ...(kind === 'content' && { logprobs }) });
     if (partOf) this.#tell('response.content_part.done', { part: partOf(text, logprobs) });
-    const done = itemOf(item, status, false);
+    const done = itemOf(item, call ? statusOfCall(text, status) : status, false);
     this.#send('response.output_item.done', { ...this.#place, item: done });
     this.#items.push(done);
     this.#open = undefined;
@@ -112,6 +113,11 @@ export class ResponseItems {
     const place = { item_id: this.#open?.id, ...this.#place, ...(hasParts && { content_index: 0 }) };
     this.#send(type, { ...place, ...fields });
   }
+}
+
+/** A call is whole where its arguments are, wherever the answer was cut. */
+function statusOfCall(json: string, ofAnswer: Status): Status {
+  return wholeArguments(json, ofAnswer !== 'completed') === undefined ? 'incomplete' : 'completed';
 }
 
 function itemOf({ kind, id, call, text, logprobs }: OpenItem, status: Status, isNew: boolean): object {

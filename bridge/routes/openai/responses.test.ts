@@ -54,6 +54,17 @@ const USAGE = {
 
 const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
 
+const THOUGHT = { reasoning: 'Hm', content: '', toolCalls: [] };
+const TEXT = { reasoning: '', content: 'Hi', toolCalls: [] };
+const callOf = (json: string) => ({
+  reasoning: '',
+  content: '',
+  toolCalls: [{ id: 'call_1', name: 'f', arguments: json }],
+});
+const BY_STOP = { finishReason: 'stop', stopString: 'x' } as const;
+const BY_LIMIT = { finishReason: 'length' } as const;
+const BY_ITSELF = { finishReason: 'stop' } as const;
+
 describe('a response', () => {
   it("has one message in OpenAI's shape, and repeats what was asked", async () => {
     const asked = {
@@ -161,6 +172,46 @@ describe('a response', () => {
       });
     },
   );
+
+  describe.each([false, true])('with stream %j', (stream) => {
+    it.each([
+      ['a call that a stop string cuts', callOf('{"a": "b'), BY_STOP, 'stop', 'incomplete'],
+      ['a call that its limit cuts', callOf('{"a": "b'), BY_LIMIT, 'max_output_tokens', 'incomplete'],
+      ['a call before its arguments', callOf(''), BY_STOP, 'stop', 'incomplete'],
+      ['a whole call before its limit', callOf('{"a": 1}'), BY_LIMIT, 'max_output_tokens', 'completed'],
+      ['a whole call before a stop string', callOf('{"a": 1}'), BY_STOP, undefined, 'completed'],
+      ['a call without arguments', callOf(''), BY_ITSELF, undefined, 'completed'],
+      ['thinking that a stop string cuts', THOUGHT, BY_STOP, 'stop', 'incomplete'],
+      ['thinking that its limit cuts', THOUGHT, BY_LIMIT, 'max_output_tokens', 'incomplete'],
+      ['thinking that ends the answer', THOUGHT, BY_ITSELF, undefined, 'completed'],
+      ['a message before a stop string', TEXT, BY_STOP, undefined, 'completed'],
+      ['a message that its limit cuts', TEXT, BY_LIMIT, 'max_output_tokens', 'incomplete'],
+    ] as const)(
+      'has the state of %s in the answer and in its last item',
+      async (_, parts, end, reason, item) => {
+        const answer = played.ask({ stream });
+        const { requestId } = await played.submission();
+        const { reasoning, content, toolCalls } = parts;
+        played.start(requestId);
+        if (reasoning !== '') played.part(requestId, { type: 'reasoning', text: reasoning });
+        if (content !== '') played.part(requestId, { type: 'content', text: content });
+        for (const { id, name, arguments: text } of toolCalls) {
+          played.part(requestId, { type: 'tool-call', index: 0, id, name });
+          played.part(requestId, { type: 'tool-arguments', index: 0, text });
+        }
+        const choice = { text: 'x', generatedText: 'x', tokenIds: [7], answer: parts, seed: 1, ...end };
+        played.finish(requestId, 'A', { ...choice, choices: [choice] });
+        const status = reason === undefined ? 'completed' : 'incomplete';
+        const response = {
+          status,
+          incomplete_details: reason === undefined ? null : { reason },
+          output: [{ status: item }],
+        };
+        const last = stream ? (await eventsOf(answer)).at(-1) : await (await answer).json();
+        expect(last).toMatchObject(stream ? { type: `response.${status}`, response } : response);
+      },
+    );
+  });
 
   it('fails with the status, code and field of the error', async () => {
     const answer = played.ask({});
