@@ -26,6 +26,7 @@ export class PlayedRoute {
   readonly #body: object;
   #listener: LinkListener | undefined;
   #url = '';
+  #answerCall: (message: Outgoing) => void = () => {};
 
   /** @param body Of each request, but for what the test asks itself. */
   constructor(body: object) {
@@ -38,7 +39,10 @@ export class PlayedRoute {
       this.#listener = given;
       return {
         isolationReason: '',
-        post: (message) => void this.posted.push(message),
+        post: (message) => {
+          this.posted.push(message);
+          this.#answerCall(message);
+        },
         close: () => undefined,
       };
     });
@@ -156,6 +160,20 @@ export class PlayedRoute {
       ...given,
     };
     this.update({ type: 'finished', requestId, result });
+  }
+
+  /** Answers all calls for the texts of tokens, whose bytes may be a part of a character. */
+  knowTokens(bytesOf: (tokenId: number) => Uint8Array): void {
+    const decode = (ids: readonly number[]): string => Buffer.concat(ids.map(bytesOf)).toString();
+    this.#answerCall = (message) => {
+      if (message.type !== 'token-texts' && message.type !== 'detokenize') return;
+      const { callId, tokenIds } = message;
+      const result =
+        message.type === 'token-texts'
+          ? tokenIds.map((tokenId) => decode([tokenId]))
+          : { modelId: 'A', text: decode(tokenIds) };
+      queueMicrotask(() => this.say({ type: 'call-answered', callId, result }));
+    };
   }
 
   /** Answers the call for the texts of tokens. */

@@ -8,6 +8,7 @@ import type {
 } from '../../../src/protocol/generation.ts';
 import type { NamedToken } from '../../../src/protocol/openai/logprobs.ts';
 import { wholeArguments } from './whole-arguments.ts';
+import { TokenPlaces } from './token-places.ts';
 import type { TokenTexts } from './token-texts.ts';
 import type { StreamedUsage } from '../../../src/protocol/openai/generation-request.ts';
 
@@ -21,8 +22,11 @@ export interface TextFormat<Content extends object> {
   piecesOf(chunk: ChunkText): readonly Content[];
   /** A piece without text. */
   readonly empty: Content;
-  /** @param startOffset Length of the tokens of the choice before these. */
-  logprobsOf(tokens: readonly NamedToken[], startOffset: number): object;
+  /** @param placesOf Where the tokens begin in the choice's text. */
+  logprobsOf(
+    tokens: readonly NamedToken[],
+    placesOf: () => Promise<readonly number[]>,
+  ): object | Promise<object>;
 }
 
 /** Null where the text goes on. */
@@ -54,8 +58,8 @@ interface ChoiceStreamOptions<Content extends object> {
 /** The pieces that a stream sends of one response's choices. */
 export class ChoiceStream<Content extends object> {
   readonly #given: ChoiceStreamOptions<Content>;
-  /** Tokens read of each choice, and characters of those with logprobs. An echoed prompt does not count. */
-  #read: { numTokens: number; numCharacters: number; lastArguments?: string }[] = [];
+  /** What was read of each choice. An echoed prompt's tokens do not count. */
+  #read: { numTokens: number; lastArguments?: string; readonly places: TokenPlaces }[] = [];
   /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
   #held: ChoicePart<Content>[] = [];
   #numPromptTokens = 0;
@@ -81,7 +85,10 @@ export class ChoiceStream<Content extends object> {
     const { format, options, tokenTexts } = this.#given;
     const isFirst = !this.#read[index];
     const isPrompt = options.echo && isFirst;
-    const read = (this.#read[index] ??= { numTokens: 0, numCharacters: 0 });
+    const read = (this.#read[index] ??= {
+      numTokens: 0,
+      places: new TokenPlaces(tokenTexts, options.echo ?? false),
+    });
     for (const part of chunk.parts ?? []) {
       if (part.type === 'tool-call') read.lastArguments = '';
       if (part.type === 'tool-arguments') read.lastArguments += part.text;
@@ -103,8 +110,7 @@ export class ChoiceStream<Content extends object> {
     }
     const used = toUsage(this.#numPromptTokens, read.numTokens);
     const tokens = scored && (await tokenTexts.name(scored, modelId));
-    const logprobs = tokens ? format.logprobsOf(tokens, read.numCharacters) : null;
-    for (const token of tokens ?? []) read.numCharacters += token.text.length;
+    const logprobs = tokens ? await format.logprobsOf(tokens, () => read.places.take(tokens, modelId)) : null;
     const pieces = choices.map((choice, at) => ({
       choice: at === 0 ? { ...choice, logprobs } : choice,
       used,

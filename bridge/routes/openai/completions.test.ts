@@ -262,3 +262,51 @@ it('sends an echo with the logprobs of the prompt as soon as they are there', as
     { choices: [{ text: '', finish_reason: 'length' }] },
   ]);
 });
+
+/** The bytes of each token: two emojis of two tokens each, and what stands around them. */
+const BYTES = [
+  Buffer.from('a'),
+  Buffer.of(0xf0, 0x9f, 0x98),
+  Buffer.of(0x80),
+  Buffer.of(0x81),
+  Buffer.from(' b'),
+];
+
+describe.each([
+  [false, false],
+  [true, false],
+  [false, true],
+  [true, true],
+])('behind split characters, with stream %j and echo %j,', (stream, echo) => {
+  it('tokens have the places that the text has', async () => {
+    played.knowTokens((tokenId) => BYTES[tokenId] ?? Buffer.of());
+    const answer = played.ask({ stream, echo, logprobs: 0 });
+    const { requestId } = await played.submission();
+    const own = [1, 2, 1, 3, 4];
+    const logprobs = own.map((tokenId) => ({ tokenId, logprob: -1, top: [] }));
+    const promptLogprobs = [0, 1, 2].map((tokenId) => ({ tokenId, logprob: null, top: [] }));
+    const text = '\u{1F600}\u{1F601} b';
+    played.start(requestId);
+    if (echo) played.update({ type: 'echo', requestId, index: 0, text: 'a\u{1F600}', promptLogprobs });
+    for (const [at, tokenId] of own.entries()) {
+      const part = ['', '\u{1F600}', '', '\u{1F601}', ' b'][at] ?? '';
+      const chunk = { type: 'chunk', requestId, index: 0, text: part, tokenIds: [tokenId] } as const;
+      played.update({ ...chunk, logprobs: logprobs.slice(at, at + 1) });
+    }
+    const choice = {
+      text: `a\u{1F600}${text}`,
+      generatedText: text,
+      tokenIds: own,
+      logprobs,
+      promptLogprobs,
+      finishReason: 'stop',
+      seed: 1,
+    } as const;
+    played.finish(requestId, 'A', { ...choice, choices: [choice] });
+    const answers = stream ? await eventsOf(answer) : [await (await answer).json()];
+    const places = answers.flatMap((each) => Object(each).choices[0].logprobs?.text_offset ?? []);
+    const start = echo ? 2 : 0;
+    const expected = [0, 0, 1, 1, 2].map((place) => start + place);
+    expect(places).toEqual(echo ? [0, 1, 1, ...expected] : expected);
+  });
+});

@@ -29,7 +29,7 @@ export function completionsRoute(serve: TabserveClient): GenerationRoute {
     textOf: ({ text, generatedText }, { options }) => ({ text: options.echo ? text : generatedText }),
     piecesOf: ({ text }) => (text === '' ? [] : [{ text }]),
     empty: { text: '' },
-    logprobsOf: completionLogprobs,
+    logprobsOf: async (tokens, placesOf) => completionLogprobs(tokens, await placesOf()),
   };
   return generationRoute(serve, {
     path: '/v1/completions',

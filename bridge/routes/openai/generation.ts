@@ -7,6 +7,7 @@ import { allOrNone } from '../../tabs/all-or-none.ts';
 import { modelReplaced } from '../../http/http-errors.ts';
 import { ChoiceStream, scoredTokensOf, type Piece, type TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';
+import { TokenPlaces } from './token-places.ts';
 import type { TokenTexts } from './token-texts.ts';
 
 export interface AskedGeneration<Request extends GenerationRequest = GenerationRequest> {
@@ -60,7 +61,11 @@ export class Generation<Content extends object> {
   async logprobsOf(choice: GenerationChoice): Promise<object | null> {
     const { asked, tokenTexts } = this.#given;
     const scored = scoredTokensOf(choice, asked.options);
-    return scored ? this.#format.logprobsOf(await tokenTexts.name(scored, this.model.id), 0) : null;
+    if (!scored) return null;
+    const { id } = this.model;
+    const tokens = await tokenTexts.name(scored, id);
+    const places = new TokenPlaces(tokenTexts, asked.options.echo ?? false);
+    return this.#format.logprobsOf(tokens, () => places.take(tokens, id));
   }
 
   /** Submits the prompts together, and collects the result of `take` for each response. */

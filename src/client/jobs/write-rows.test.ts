@@ -176,4 +176,16 @@ describe('JSONL', () => {
       response: { body: { choices: [{ logprobs }] } },
     });
   });
+
+  it('says where tokens begin behind characters that are split over several', () => {
+    const texts = ['a', '\u{FFFD}', '\u{FFFD}', '', '!', ' \u{FFFD}', '\u{FFFD}', 'b'];
+    const logprobs = texts.map((own, tokenId) => ({ tokenId, text: own, logprob: -1, top: [] }));
+    const text = 'a\u{1F600}! \u{1F601}b';
+    const row = rowOf('{"custom_id":"a","url":"/v1/completions"}', {
+      choices: [{ text, finishReason: 'stop', logprobs }],
+    });
+    expect(JSON.parse(jsonlOf(infoOf([], { source: 'requests' }), row))).toMatchObject({
+      response: { body: { choices: [{ logprobs: { text_offset: [0, 1, 1, 1, 2, 3, 4, 5] } }] } },
+    });
+  });
 });

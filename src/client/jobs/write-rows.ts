@@ -2,7 +2,13 @@ import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { readCells, textOfCell, writeCells, type JobCells } from '../../protocol/job-cells.ts';
 import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
-import { chatLogprobs, completionLogprobs } from '../../protocol/openai/logprobs.ts';
+import {
+  chatLogprobs,
+  completionLogprobs,
+  lengthOf,
+  PART_OF_CHARACTER,
+  type NamedOutputToken,
+} from '../../protocol/openai/logprobs.ts';
 import type { CsvOptions, JobRow } from './types.ts';
 
 /** Writes the rows of a job as lines of a file. */
@@ -130,7 +136,7 @@ function bodyOf(
         return {
           index,
           text,
-          ...(logprobs && { logprobs: completionLogprobs(logprobs, 0) }),
+          ...(logprobs && { logprobs: completionLogprobs(logprobs, placesIn(text, logprobs)) }),
           finish_reason: finishReason,
         };
       const toolCalls = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
@@ -147,6 +153,23 @@ function bodyOf(
       };
     }),
   };
+}
+
+/** Where tokens begin in their text, in code points: those of split characters where the first of these does. */
+function placesIn(text: string, tokens: readonly NamedOutputToken[]): readonly number[] {
+  let [at, place] = [0, 0];
+  let isBehindPart = false;
+  return tokens.map(({ text: own }) => {
+    const [whole = '', ...parts] = own.split(PART_OF_CHARACTER);
+    // How long split characters are, the next whole one says.
+    const next = isBehindPart && whole !== '' ? Math.max(at, text.indexOf(whole, at)) : at;
+    place += lengthOf(text.slice(at, next));
+    const begin = place;
+    place += lengthOf(whole);
+    at = next + whole.length;
+    isBehindPart = parts.length > 0 || (isBehindPart && whole === '');
+    return begin;
+  });
 }
 
 function usageOf({ numPromptTokens, numOutputTokens }: JobResult): object {

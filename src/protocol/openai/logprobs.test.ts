@@ -15,6 +15,6 @@ const tokens = [
 ];
 
 it('the likeliest tokens come first, also where a token is a number', () => {
-  expect(JSON.stringify(completionLogprobs(tokens, 0).top_logprobs)).toBe('[{"is":-0.5,"3":-1,"am":-2}]');
+  expect(JSON.stringify(completionLogprobs(tokens, [0]).top_logprobs)).toBe('[{"is":-0.5,"3":-1,"am":-2}]');
   expect(Object.keys(promptLogprobs(tokens)[0] ?? {})).toEqual(['12', '5', '9']);
 });

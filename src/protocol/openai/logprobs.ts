@@ -3,6 +3,14 @@ import { inOrder } from '../../batching/base/ordered-json.ts';
 /** Stands for -Infinity, which JSON lacks, as in vLLM. */
 const LOWEST_LOGPROB = -9999;
 
+/** The text of a part of a character. */
+export const PART_OF_CHARACTER = '\uFFFD';
+
+/** The length of a text as Python counts it: in code points. */
+export function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
+
 export interface NamedLogprob {
   readonly tokenId: number;
   /** The token's own text: '' for a special token, U+FFFD for a part of a character. */
@@ -30,10 +38,9 @@ export function finiteLogprob(logprob: number): number {
  * Log probabilities as in OpenAI's completions: lists with an entry for each token. An entry is null for the first token of a
  * prompt.
  *
- * @param startOffset Length of the choice's text before them.
+ * @param places Where each token begins in the choice's text, in code points.
  */
-export function completionLogprobs(tokens: readonly NamedToken[], startOffset: number) {
-  let offset = startOffset;
+export function completionLogprobs(tokens: readonly NamedToken[], places: readonly number[]) {
   return {
     tokens: tokens.map(({ text }) => text),
     token_logprobs: tokens.map(({ logprob }) => logprob),
@@ -45,11 +52,7 @@ export function completionLogprobs(tokens: readonly NamedToken[], startOffset: n
             [...top, { text: ownText, logprob: own }].map(({ text, logprob }) => [text, logprob] as const),
           ),
     ),
-    /** Where each token begins in the choice's text. */
-    text_offset: tokens.map(({ text }) => {
-      offset += text.length;
-      return offset - text.length;
-    }),
+    text_offset: places,
   };
 }
 
@@ -89,5 +92,5 @@ function chatToken(text: string, logprob: number | null) {
 
 /** UTF-8 bytes. Null where the text doesn't determine them: for a part of a character, and for a special token. */
 function bytesOf(text: string): readonly number[] | null {
-  return text === '' || text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)];
+  return text === '' || text.includes(PART_OF_CHARACTER) ? null : [...new TextEncoder().encode(text)];
 }
