@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rowLine, rowLines, startEchoServer } from './testing/batch-rows.ts';
 import { createFolder } from './testing/test-support.ts';
 import { FILE_CONTENT, FILE_TEXTS } from '../src/jobs/testing/batch-file.ts';
+import { runBatch } from './run-batch.ts';
 import { parseRunBatch } from './cli/run-batch-options.ts';
 
 let folder: string;
@@ -100,7 +101,7 @@ describe('run-batch', () => {
       'broken lines, which it names',
       `${rowLine('a')}\n{\n`,
       '',
-      "in.jsonl:2: Couldn't read the line as JSON",
+      "in.jsonl:2: Couldn't read the line as JSON: expected a name in double quotes or `}` at column 2, got the end. (invalid_json_line)",
     ],
     ['results without --resume', rowLine('a'), '{}\n', 'pass --resume to go on'],
   ])('refuses %s', async (_, input, before, message) => {
@@ -110,15 +111,30 @@ describe('run-batch', () => {
     expect([errors, status, await output()]).toEqual([expect.stringContaining(message), 1, before]);
   });
 
-  it('refuses a target that is not there, and a file that is not', async () => {
-    const options = ['--upstream', 'http://127.0.0.1:9'];
-    expect(await run(...options)).toMatchObject({
-      status: 1,
-      errors: expect.stringContaining("Couldn't read"),
-    });
+  it('refuses a target that is not there', async () => {
     await writeFile(join(folder, 'in.jsonl'), rowLine('a'));
-    const refused = await run(...options);
+    const refused = await run('--upstream', 'http://127.0.0.1:9');
     expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining("Couldn't reach") });
+  });
+});
+
+describe('runBatch', () => {
+  const NO_FILE = 'there is no such file or folder';
+
+  it.each([
+    ['none.jsonl', 'out.jsonl', `Couldn't read F/none.jsonl: ${NO_FILE}. Pass --input-file with`],
+    ['', 'out.jsonl', "Couldn't read F: it is a folder. Pass --input-file with"],
+    ['in.jsonl/in.jsonl', 'out.jsonl', "Couldn't read F/in.jsonl/in.jsonl: its path goes through a file."],
+    ['in.jsonl', '', "Couldn't write F: it is a folder. Pass --output-file with"],
+    ['in.jsonl', 'none/out.jsonl', `Couldn't write F/none/out.jsonl: ${NO_FILE}. Pass --output-file with`],
+    ['in.jsonl', './in.jsonl', 'F/in.jsonl is the input file: pass another --output-file.'],
+  ])('says in its own words why it can not read %j, or write %j', async (input, results, message) => {
+    const lines = rowLine('a');
+    await writeFile(join(folder, 'in.jsonl'), lines);
+    const paths = ['-i', join(folder, input), '-o', join(folder, results)];
+    const running = runBatch([...paths, '--upstream', 'http://127.0.0.1:9']);
+    await expect(running).rejects.toThrow(message.replaceAll('F', folder));
+    expect(await readFile(join(folder, 'in.jsonl'), 'utf8')).toBe(lines);
   });
 });
 

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 import type { JobProgress } from '../src/protocol/jobs.ts';
 import type { HttpError } from '../src/protocol/openai/http-error.ts';
@@ -6,7 +7,7 @@ import { replaceFile } from './batches/records.ts';
 import { ForeignResultError, ResultLog } from './batches/result-log.ts';
 import { BATCH_URLS, checkRows, type CheckedRows } from './batches/rows.ts';
 import { runRows, type RowSource } from './batches/run-rows.ts';
-import { BridgeError, reasonOf } from './base/errors.ts';
+import { BridgeError, fileReasonOf, isDiskFull, reasonOf } from './base/errors.ts';
 import { keepOwnTab, startOwnServer, targetIn } from './own-server.ts';
 import { rowsOfTab, rowsOfTarget } from './routes/ask-rows.ts';
 import { probeTarget, type ForwardTarget } from './forward/fetch-target.ts';
@@ -41,9 +42,11 @@ export async function runBatch(args: readonly string[]): Promise<number> {
     const run = { rows, results, scope: '', createdAt: await timeOf(input), ...show };
     const numDone = (): number => results.counts.completed + results.counts.failed;
     if (numDone() < rows.total) await serve((asked, signal) => runRows({ ...run, ...asked, signal }));
-    await replaceFile(output, results.inOrder());
+    await replaceFile(output, results.inOrder()).catch((error: unknown) => {
+      throw notWritable(output, error);
+    });
   } catch (error) {
-    if (!stopped.aborted) throw error;
+    if (!stopped.aborted) throw isDiskFull(error) ? notWritable(output, error) : error;
   } finally {
     bar.clear();
     await results.close();
@@ -57,7 +60,7 @@ export async function runBatch(args: readonly string[]): Promise<number> {
 /** @throws BridgeError with the first problem; all are printed. */
 async function readInput(path: string): Promise<CheckedRows> {
   const rows = await checkRows(path, BATCH_URLS, new AbortController().signal).catch((error: unknown) => {
-    const message = `Couldn't read ${path} (${reasonOf(error)}): pass a file to --input-file.`;
+    const message = `Couldn't read ${path}: ${fileReasonOf(error)}. Pass --input-file with a file that this user may read.`;
     throw new BridgeError('BATCH_FILE_INVALID', message, error);
   });
   const { problems } = rows;
@@ -66,21 +69,31 @@ async function readInput(path: string): Promise<CheckedRows> {
   throw new BridgeError('BATCH_FILE_INVALID', `${path} can't be run: correct these lines, then start again.`);
 }
 
-async function openOutput({ output, isResumed }: RunBatchOptions, rows: CheckedRows): Promise<ResultLog> {
-  const { size } = await stat(output).catch(() => ({ size: 0 }));
-  if (size > 0 && !isResumed) {
+async function openOutput(
+  { input, output, isResumed }: RunBatchOptions,
+  rows: CheckedRows,
+): Promise<ResultLog> {
+  if ((await realpath(output).catch(() => '')) === (await realpath(input)))
+    throw new BridgeError('INVALID_ARGUMENT', `${output} is the input file: pass another --output-file.`);
+  const there = await stat(output).catch(() => undefined);
+  if (there?.isFile() && there.size > 0 && !isResumed) {
     const message = `${output} has results already: pass --resume to go on with the rows that have none, or another --output-file.`;
     throw new BridgeError('BATCH_OUTPUT_EXISTS', message);
   }
   try {
+    // The end of the run replaces the file by one beside it.
+    await access(dirname(output), constants.W_OK);
     return await ResultLog.open(output, rows);
   } catch (error) {
-    const reason = reasonOf(error);
     if (error instanceof ForeignResultError)
-      throw new BridgeError('BATCH_OUTPUT_FOREIGN', `${output} can't be resumed: ${reason}`, error);
-    const message = `Couldn't write ${output} (${reason}): pass another --output-file.`;
-    throw new BridgeError('INVALID_ARGUMENT', message, error);
+      throw new BridgeError('BATCH_OUTPUT_FOREIGN', `${output} can't be resumed: ${reasonOf(error)}`, error);
+    throw notWritable(output, error);
   }
+}
+
+function notWritable(output: string, cause: unknown): BridgeError {
+  const message = `Couldn't write ${output}: ${fileReasonOf(cause)}. Pass --output-file with a file in a folder that this user may write.`;
+  return new BridgeError('INVALID_ARGUMENT', message, cause);
 }
 
 /** The time of the answers, which is the same when the run is resumed. */

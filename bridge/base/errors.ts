@@ -46,6 +46,33 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
+const DISK_FULL = 'its disk is full';
+const NO_RIGHT = 'this user may not';
+
+/** Why a file or a folder can't be read or written, by the code of the system's error. */
+const FILE_FAILURES: Readonly<Record<string, string>> = {
+  EACCES: NO_RIGHT,
+  EBUSY: 'another program uses it',
+  EDQUOT: DISK_FULL,
+  EIO: 'its disk has failed',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its links lead in a circle',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'its name is too long',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: DISK_FULL,
+  ENOTDIR: 'its path goes through a file',
+  EPERM: NO_RIGHT,
+  EROFS: 'its disk is read-only',
+};
+
+/** Why a file can't be read or written: the system's error in words, or the message of any other. */
+export function fileReasonOf(error: unknown): string {
+  if (!(error instanceof Error && 'syscall' in error)) return reasonOf(error);
+  const code = codeOf(error) ?? '';
+  return FILE_FAILURES[code] ?? `the system says ${code}`;
+}
+
 /** Whether a write found no room. That is not a fault of the bridge. */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
@@ -76,7 +103,7 @@ export class BridgeError extends Error {
 
   /** @param folder Of the profile. */
   static cannotWriteProfile(folder: string, cause: unknown): BridgeError {
-    const message = `Couldn't write the browser's profile in ${folder} (${reasonOf(cause)}): pass --profile with a folder that this user may write.`;
+    const message = `Couldn't write the browser's profile in ${folder}: ${fileReasonOf(cause)}. Pass --profile with a folder that this user may write.`;
     return new BridgeError('CANNOT_WRITE_PROFILE', message, cause);
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
-import { reasonOf, codeOf } from '../base/errors.ts';
+import { codeOf, fileReasonOf } from '../base/errors.ts';
 import { secondsNow } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { batchObject, hasEnded, type BatchObject } from './batch.ts';
@@ -139,7 +139,7 @@ export class BatchStore {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        console.error(`The batch ${run.batch.id} can't go on, and tries again: ${reasonOf(error)}`);
+        console.error(`The batch ${run.batch.id} can't go on, and tries again: ${fileReasonOf(error)}`);
       }
       await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -5,7 +5,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import type { FileStore } from './file-store.ts';
 import { shown } from '../../src/batching/base/errors.ts';
-import { isDiskFull, reasonOf } from '../base/errors.ts';
+import { isDiskFull } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import { notReadable, storageFull, uploadTooLarge } from '../http/http-errors.ts';
 import { letBodyCome, mediaTypeOf } from '../http/read-body.ts';
@@ -44,7 +44,7 @@ export async function receiveUpload(
   let content: Readable | undefined;
   let saved: Promise<string> | undefined;
   let filename = '';
-  form.on('error', (error) => failed.abort(malformed(reasonOf(error))));
+  form.on('error', () => failed.abort(malformed('it ends before its last boundary')));
   form.on('field', (name, value) => {
     if (fields.has(name))
       failed.abort(HttpError.invalid(name, `Expected \`${shown(name)}\` to be given once.`));
@@ -87,8 +87,8 @@ export async function receiveUpload(
 function createForm(type: string, maxBytes: number): BusboyInstance {
   try {
     return new Busboy({ headers: { 'content-type': type }, limits: { ...LIMITS, fileSize: maxBytes } });
-  } catch (error) {
-    throw malformed(reasonOf(error));
+  } catch {
+    throw malformed('its Content-Type has no boundary');
   }
 }
 

@@ -187,7 +187,15 @@ describe('parseOptions', () => {
     },
   );
 
-  it.each([['--prot', '1'], ['8000'], ['--port']])('rejects %j with the usage text', (...args) => {
+  it.each([
+    [['--prot', '1'], /^Unknown option `--prot`: the nearest of \d+ is --port\.\n/],
+    [['-p', '1'], /^Unknown option `-p`: the options are --port, --host/],
+    [['8000'], /^Expected options alone, got `8000`\.\n/],
+    [['--port'], /^Expected `--port` to have a value, as `--port=VALUE`\.\n/],
+    [['--port', '--open'], /^Expected `--port` to have a value, as `--port=--open`\.\n/],
+    [['--open=yes'], /^Expected `--open` without a value, got `yes`\.\n/],
+  ])('rejects %j in words of ours, with the usage text', (args, message) => {
+    expect(() => parseOptions(args)).toThrow(message);
     expect(() => parseOptions(args)).toThrow('Usage: npx tabserve [options]');
   });
 });

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { keysOf } from '../../src/batching/base/records.ts';
 import { serverUrlOf, withoutPassword } from '../../src/client/links/server/server-http.ts';
 import { BridgeError, MAX_PORT } from '../base/errors.ts';
@@ -8,6 +8,7 @@ import { dtypeChoice, type DtypeChoice } from '../../src/protocol/models.ts';
 import { isModelPath } from '../local-models/read-local-model.ts';
 import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import type { ForwardTarget } from '../forward/fetch-target.ts';
+import { argumentFault } from './argument-fault.ts';
 import { defaultBatchFolder } from './profile-folder.ts';
 import { KNOB_OPTIONS, KNOB_USAGE, parseKnobs } from './knob-options.ts';
 import type { WhenToOpen } from './open-browser.ts';
@@ -141,6 +142,35 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
   };
 }
 
+const OPTIONS = {
+  port: { type: 'string', default: String(DEFAULT_PORT) },
+  host: { type: 'string', default: 'localhost' },
+  root: { type: 'string' },
+  entry: { type: 'string' },
+  backend: { type: 'string' },
+  model: { type: 'string' },
+  dtype: { type: 'string' },
+  embedder: { type: 'string' },
+  reranker: { type: 'string' },
+  profile: { type: 'string' },
+  'any-model': { type: 'boolean', default: false },
+  'allow-admin': { type: 'boolean', default: false },
+  hub: { type: 'string', multiple: true, default: [] },
+  upstream: { type: 'string' },
+  'upstream-model': { type: 'string' },
+  headless: { type: 'boolean', default: false },
+  open: { type: 'boolean', default: false },
+  'no-open': { type: 'boolean', default: false },
+  'allow-origin': { type: 'string', multiple: true, default: [] },
+  'allow-priority': { type: 'boolean', default: false },
+  'drain-ms': { type: 'string', default: String(DEFAULT_DRAIN_MS) },
+  log: { type: 'string', default: 'requests' },
+  'batch-folder': { type: 'string' },
+  'max-upload-mb': { type: 'string', default: String(DEFAULT_UPLOAD_MB) },
+  ...KNOB_OPTIONS,
+  help: { type: 'boolean', default: false },
+} satisfies ParseArgsConfig['options'];
+
 function parseStrictly(args: readonly string[]) {
   try {
     const parsed = parseArgs({
@@ -148,41 +178,13 @@ function parseStrictly(args: readonly string[]) {
       tokens: true,
       strict: true,
       allowPositionals: false,
-      options: {
-        port: { type: 'string', default: String(DEFAULT_PORT) },
-        host: { type: 'string', default: 'localhost' },
-        root: { type: 'string' },
-        entry: { type: 'string' },
-        backend: { type: 'string' },
-        model: { type: 'string' },
-        dtype: { type: 'string' },
-        embedder: { type: 'string' },
-        reranker: { type: 'string' },
-        profile: { type: 'string' },
-        'any-model': { type: 'boolean', default: false },
-        'allow-admin': { type: 'boolean', default: false },
-        hub: { type: 'string', multiple: true, default: [] },
-        upstream: { type: 'string' },
-        'upstream-model': { type: 'string' },
-        headless: { type: 'boolean', default: false },
-        open: { type: 'boolean', default: false },
-        'no-open': { type: 'boolean', default: false },
-        'allow-origin': { type: 'string', multiple: true, default: [] },
-        'allow-priority': { type: 'boolean', default: false },
-        'drain-ms': { type: 'string', default: String(DEFAULT_DRAIN_MS) },
-        log: { type: 'string', default: 'requests' },
-        'batch-folder': { type: 'string' },
-        'max-upload-mb': { type: 'string', default: String(DEFAULT_UPLOAD_MB) },
-        ...KNOB_OPTIONS,
-        help: { type: 'boolean', default: false },
-      },
+      options: OPTIONS,
     });
     refuseRepeated(parsed);
     return parsed;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BridgeError('INVALID_ARGUMENT', `${reason}\n${USAGE}`, error);
+    throw new BridgeError('INVALID_ARGUMENT', `${argumentFault(args, OPTIONS)}\n${USAGE}`, error);
   }
 }
 

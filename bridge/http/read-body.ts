@@ -4,6 +4,7 @@ import { isMadeWhole, isRounded } from '../../src/batching/base/lost-digits.ts';
 import { isVanishing, UNROUNDED } from '../../src/batching/base/rounded-integers.ts';
 import { shown } from '../../src/batching/base/errors.ts';
 import { parseOrderedJson, spellingOf } from '../../src/batching/base/ordered-json.ts';
+import { describeJsonFault } from '../../src/protocol/json-fault.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/protocol/wire.ts';
 import { reasonOf } from '../base/errors.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
@@ -144,7 +145,8 @@ export function readJsonBytes(bytes: Buffer, refuse: Refuse, parse = parseInOrde
   try {
     value = parse(text);
   } catch (error) {
-    throw error instanceof HttpError ? error : refuse(reasonOf(error));
+    if (error instanceof HttpError) throw error;
+    throw refuse(describeJsonFault(text) ?? reasonOf(error));
   }
   checkStructure(value, 0, refuse);
   return value;

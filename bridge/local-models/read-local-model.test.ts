@@ -77,7 +77,7 @@ it.each([
 it('a path with nothing there is refused, with the option', async () => {
   await expect(readLocalModel('embedder', './nothing/here', () => false)).rejects.toMatchObject({
     code: 'MODEL_NOT_READABLE',
-    message: expect.stringMatching(/`--embedder \.\/nothing\/here`.*ENOENT/),
+    message: expect.stringMatching(/`--embedder \.\/nothing\/here`: there is no such file or folder\./),
   });
 });
 

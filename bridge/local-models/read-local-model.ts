@@ -1,7 +1,7 @@
 import { access, constants, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import { BridgeError, codeOf, reasonOf } from '../base/errors.ts';
+import { BridgeError, codeOf, fileReasonOf } from '../base/errors.ts';
 import { LocalModel, type LocalFile } from './local-model.ts';
 
 /** Begins like a path, on Windows too. The ID of a model has neither a leading dot nor a backslash. */
@@ -45,7 +45,7 @@ export async function readLocalModel(
     return new LocalModel(nameFor(basename(place), isTaken), files);
   } catch (error) {
     if (codeOf(error) === undefined || error instanceof BridgeError) throw error;
-    const message = `Couldn't read ${given} (${reasonOf(error)}): name a GGUF file or a folder that this user may read. The ID of a model on the hub is owner/name.`;
+    const message = `Couldn't read ${given}: ${fileReasonOf(error)}. Name a GGUF file or a folder that this user may read. The ID of a model on the hub is owner/name.`;
     throw new BridgeError('MODEL_NOT_READABLE', message, error);
   }
 }

@@ -151,11 +151,19 @@ describe('files', () => {
       fetch(`${url}/v1/files`, { method: 'POST', body, headers: { 'Content-Type': type } });
     expect((await post('{}', 'application/json')).status).toBe(415);
     expect(await (await post('a', 'multipart/form-data')).json()).toMatchObject({
-      error: { code: 'INVALID_BODY' },
+      error: {
+        code: 'INVALID_BODY',
+        message: 'The body cannot be read as multipart/form-data: its Content-Type has no boundary.',
+      },
     });
     const half = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
     const refused = await post(half, 'multipart/form-data; boundary=b');
-    expect(await refused.json()).toMatchObject({ error: { code: 'INVALID_BODY' } });
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'INVALID_BODY',
+        message: expect.stringMatching(/: it ends before its last boundary\.$/),
+      },
+    });
     expect(await readdir(join(batchFolder, 'files'))).toEqual([]);
   });
 
@@ -235,7 +243,13 @@ describe('a batch', () => {
       errors: {
         object: 'list',
         data: [
-          { code: 'invalid_json_line', line: 2, param: null },
+          {
+            code: 'invalid_json_line',
+            line: 2,
+            param: null,
+            message:
+              "Couldn't read the line as JSON: expected a name in double quotes or `}` at column 2, got the end.",
+          },
           { code: 'duplicate_custom_id', line: 3, param: 'custom_id' },
         ],
       },

@@ -79,7 +79,7 @@ describe('POST /', () => {
     ['no prompt', 'seed=1', FORM, '/', 400, 'Expected `text` to be a prompt, got nothing.'],
     ['a prompt that is no text', '{"text": [1]}', JSON_TYPE, '/', 400, 'got `[1]`'],
     ['a JSON list', '[]', JSON_TYPE, '/', 400, 'Expected the body to be a JSON object.'],
-    ['half of a JSON body', '{"text":', JSON_TYPE, '/', 400, "Couldn't read the body as JSON"],
+    ['half of a JSON body', '{"text":', JSON_TYPE, '/', 400, 'expected a value at column 9, got the end.'],
     ['JSON that is called a form', '{"text": "a"}', FORM, '/', 400, 'Content-Type: application/json'],
     [
       'a query that is not UTF-8',

@@ -55,14 +55,15 @@ const NEUTRAL_REASONING: NeutralValues = {
 const NEUTRAL_FORMAT = { type: 'text' };
 
 const LOGPROBS = 'message.output_text.logprobs';
+const INCLUDABLE = [LOGPROBS, 'reasoning.encrypted_content'];
 
 /** Fields that the bridge reads itself. All but the first two don't change the answer. */
 const OWN_FIELDS = v.object({
-  instructions: v.optional(v.string()),
-  include: v.optional(v.array(v.picklist([LOGPROBS, 'reasoning.encrypted_content']))),
-  max_tool_calls: v.optional(v.number()),
-  prompt_cache_key: v.optional(v.string()),
-  safety_identifier: v.optional(v.string()),
+  instructions: v.optional(v.string('a text')),
+  include: v.optional(v.array(v.picklist(INCLUDABLE, INCLUDABLE.join(' or ')), 'a list of names')),
+  max_tool_calls: v.optional(v.number('a number')),
+  prompt_cache_key: v.optional(v.string('a text')),
+  safety_identifier: v.optional(v.string('a text')),
 });
 
 const NAMES = new Map([...chatNamesWith('max_output_tokens')].filter(([name]) => name !== 'n'));

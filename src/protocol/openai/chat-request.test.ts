@@ -310,13 +310,13 @@ it.each<readonly [object, string, RegExp]>([
   [{ prompt_logprobs: 1 }, 'prompt_logprobs', /Unknown option/],
   [{ best_of: 1 }, 'best_of', /Unknown option/],
   [{ maxNewTokens: 1 }, 'maxNewTokens', /Unknown option/],
-  [{ logprobs: 5 }, 'logprobs', /`logprobs` to be boolean, got `5`/],
+  [{ logprobs: 5 }, 'logprobs', /`logprobs` to be true or false, got `5`/],
   [{ top_logprobs: 5 }, 'top_logprobs', /goes with `logprobs: true` alone/],
   [{ logprobs: false, top_logprobs: 1 }, 'top_logprobs', /goes with `logprobs: true` alone/],
   [{ stream_options: { include_usage: true } }, 'stream_options', /`stream: true` alone/],
-  [{ n: '2' }, 'n', /`n` to be number/],
-  [{ user: 7 }, 'user', /`user` to be string/],
-  [{ prompt_cache_key: 7 }, 'prompt_cache_key', /to be string/],
+  [{ n: '2' }, 'n', /`n` to be a number, got `2`/],
+  [{ user: 7 }, 'user', /`user` to be a text, got `7`/],
+  [{ prompt_cache_key: 7 }, 'prompt_cache_key', /to be a text/],
   [{ messages: [] }, 'messages', /at least one message/],
 ])('refuses by name what it does not do: %o', (given, param, message) => {
   expect(() => read(given)).toThrow(HttpError);

@@ -35,12 +35,12 @@ const NEUTRAL_VALUES: NeutralValues = {
 
 /** `prompt_cache_key` and `safety_identifier` don't change the answer. */
 const OWN_FIELDS = v.object({
-  logprobs: v.optional(v.boolean()),
+  logprobs: v.optional(v.boolean('true or false')),
   top_logprobs: v.optional(v.unknown()),
   max_completion_tokens: v.optional(v.unknown()),
   max_tokens: v.optional(v.unknown()),
-  prompt_cache_key: v.optional(v.string()),
-  safety_identifier: v.optional(v.string()),
+  prompt_cache_key: v.optional(v.string('a text')),
+  safety_identifier: v.optional(v.string('a text')),
 });
 
 const NAMES = chatNamesWith('max_completion_tokens');

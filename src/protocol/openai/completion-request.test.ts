@@ -34,7 +34,7 @@ describe('a value that asks for nothing', () => {
     [{ skip_special_tokens: false }, 'skip_special_tokens', /or pass true/],
     [{ use_beam_search: true }, 'use_beam_search', /or pass false/],
     [{ bad_words: ['x'] }, 'bad_words', /or pass \[\]/],
-    [{ store: 'yes' }, 'store', /`store` to be boolean/],
+    [{ store: 'yes' }, 'store', /`store` to be true or false, got `yes`/],
     [{ metadata: 'x' }, 'metadata', /`metadata` to be an object, got/],
     [{ stream: true, stream_options: { include_obfuscation: 1 } }, 'stream_options', /include_obfuscation/],
     [{ stream: true, stream_options: { include_secrets: true } }, 'include_secrets', /Unknown option/],

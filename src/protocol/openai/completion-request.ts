@@ -23,7 +23,7 @@ const DEFAULT_MAX_TOKENS = 16;
 
 const NEUTRAL_VALUES: NeutralValues = { suffix: [''], add_special_tokens: [true] };
 
-const OWN_FIELDS = v.object({ best_of: v.optional(v.number()) });
+const OWN_FIELDS = v.object({ best_of: v.optional(v.number('a number')) });
 
 const NAMES: OptionNames = new Map(
   OPTION_NAMES.flatMap((name) => {

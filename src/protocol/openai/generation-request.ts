@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 
-import { InvalidOptionError, ResponseFormatUnsupportedError, shown } from '../../batching/base/errors.ts';
+import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../batching/base/errors.ts';
 import type { GenerationOptions, OptionName } from '../../batching/options/generation-options.ts';
 import type { Prompt } from '../chat.ts';
 import { record } from '../wire.ts';
 import { inputOf } from '../wire-errors.ts';
 import { isRecord } from '../../platform/is-record.ts';
+import { textOf } from './chat-messages.ts';
 import { HttpError } from './http-error.ts';
 import { readFields, withoutNulls } from './fields.ts';
 
@@ -62,15 +63,15 @@ const NEUTRAL_VALUES: NeutralValues = {
   return_tokens_as_token_ids: [false],
 };
 
-/** Fields that the bridge reads itself. `store` and `metadata` don't change the answer. */
+/** Fields that the bridge reads itself. `store` and `metadata` don't change the answer. Their messages say what is expected. */
 const SHARED_FIELDS = v.object({
-  model: v.optional(v.string()),
-  stream: v.optional(v.boolean()),
+  model: v.optional(v.string('a text')),
+  stream: v.optional(v.boolean('true or false')),
   stream_options: v.optional(record),
-  user: v.optional(v.string()),
-  store: v.optional(v.boolean()),
+  user: v.optional(v.string('a text')),
+  store: v.optional(v.boolean('true or false')),
   metadata: v.optional(record),
-  n: v.optional(v.number()),
+  n: v.optional(v.number('a number')),
 });
 
 /** The fields that one endpoint takes beside the shared ones. */
@@ -118,7 +119,7 @@ export function readSharedFields(fields: Fields): SharedFields {
   return { model, numChoicesPerPrompt: n, isStream, user, usage };
 }
 
-/** @throws HttpError 400. */
+/** The message of each part of the schema says what is expected. @throws HttpError 400. */
 export function parseFields<Entries extends v.ObjectEntries>(
   schema: v.ObjectSchema<Entries, undefined>,
   fields: Fields,
@@ -127,13 +128,7 @@ export function parseFields<Entries extends v.ObjectEntries>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const param = v.getDotPath(issue)?.replaceAll(/\.(\d+)/g, '[$1]') ?? 'body';
-  // A check of this project says in its message alone what it expects.
-  const expected =
-    issue.type === 'custom' ? issue.message.replace(/^Expected /, '') : (issue.expected ?? 'of another type');
-  throw HttpError.invalid(
-    param,
-    `Expected \`${param}\` to be ${expected}, got \`${shown(issue.received)}\`.`,
-  );
+  throw HttpError.expected(param, issue.message.replace(/^Expected /, ''), textOf(issue.input));
 }
 
 /** The generator's options among the fields. The worker checks their values. */
