@@ -2,7 +2,6 @@ import { parseOrderedJson, writeOrderedJson } from '../../src/batching/base/orde
 import { mayComeLater } from '../../src/jobs/may-come-later.ts';
 import { SEED_OF_FILE, seedOfRow } from '../../src/jobs/row-rules.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
-import { parseJson } from '../../src/platform/parse-json.ts';
 import { badAnswer } from '../../src/protocol/server-errors.ts';
 import type { RequestTurn } from '../../src/protocol/requests.ts';
 import {
@@ -65,17 +64,26 @@ async function attemptTarget(
   const answer = await fetchTarget(target, row.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-request-id': requestId },
-    body: writeOrderedJson({ ...(model !== undefined && { model }), ...bodyOf(row) }) ?? '',
+    body: writeOrderedJson(model === undefined ? bodyOf(row) : withFields({ model }, bodyOf(row))) ?? '',
     signal,
   });
   const { status } = answer;
   const text = await answer.text();
   if (mayComeLater({ code: '', status }))
     throw targetBusy(target.url, status, answer.headers.get('retry-after'));
-  const body = parseJson(text);
+  const body = readAnswer(text);
   if (isRecord(body)) return { status, body };
   if (status < 400) throw badAnswer(target.url, 'with something that is not a JSON object');
   return { status, body: new HttpError(status, text, { code: 'SERVER_REFUSED' }).toJSON() };
+}
+
+/** Undefined for a text that is not JSON. */
+function readAnswer(text: string): unknown {
+  try {
+    return parseOrderedJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws HttpError 400 for a row that asks for a stream. */
@@ -85,9 +93,15 @@ function bodyOf(row: Row): object {
     const message = '`stream` is not for batches, whose answers are whole: leave it out.';
     throw HttpError.invalid('stream', message);
   }
-  return row.url === '/v1/embeddings'
-    ? body
-    : { ...body, seed: body['seed'] ?? seedOfRow(SEED_OF_FILE, row.index) };
+  const isSeeded = row.url === '/v1/embeddings' || (body['seed'] ?? null) !== null;
+  return isSeeded ? body : withFields(body, { seed: seedOfRow(SEED_OF_FILE, row.index) });
+}
+
+/** Both objects' fields, of which the second one's win. A spread would change the spelling of numbers. */
+function withFields(...objects: readonly [object, object]): object {
+  const fields = objects.map((fieldsOf) => writeOrderedJson(fieldsOf)?.slice(1, -1) ?? '');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object
+  return parseOrderedJson(`{${fields.filter((text) => text !== '').join(',')}}`) as object;
 }
 
 /** A tab or a server that has no model of the row's kind has none to restore. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
+import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { codeOf, fileReasonOf } from '../base/errors.ts';
 import { secondsNow } from '../http/exchange.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
@@ -112,7 +113,7 @@ export class BatchStore {
       if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
       if (!name.endsWith('.json')) continue;
       const text = await readFile(join(this.#folder, name), 'utf8');
-      const batch = v.parse(v.pipe(v.string(), v.parseJson(), batchObject), text);
+      const batch = v.parse(batchObject, parseOrderedJson(text));
       const run = this.#add(batch);
       if (!hasEnded(batch)) this.#start(run);
     }

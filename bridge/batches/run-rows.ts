@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { writeOrderedJson } from '../../src/batching/base/ordered-json.ts';
 import { RowRunner, type RunRequest } from '../../src/jobs/row-runner.ts';
 import { isRecord } from '../../src/platform/is-record.ts';
 import { untilAborted } from '../../src/platform/until-aborted.ts';
@@ -119,12 +120,13 @@ function readAgain(rows: CheckedRows, index: number) {
 async function answerRow(row: Row, { ask, scope, createdAt }: RowsRun, signal: AbortSignal): Promise<string> {
   const requestId = createHash('sha256').update(`${scope}\n${row.customId}`).digest('hex').slice(0, 24);
   const { status, body } = await ask(row, { requestId, createdAt, signal });
-  return JSON.stringify({
+  const line = writeOrderedJson({
     id: `batch_req_${requestId}`,
     custom_id: row.customId,
     response: { status_code: status, request_id: requestId, body },
     error: status < 400 ? null : errorIn(body, status),
   });
+  return line ?? '';
 }
 
 /** OpenAI's errors are in a field, those of older versions of vLLM are the body. */

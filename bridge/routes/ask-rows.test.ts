@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { InvalidOptionError } from '../../src/batching/base/errors.ts';
+import { parseOrderedJson } from '../../src/batching/base/ordered-json.ts';
+import { isRecord } from '../../src/platform/is-record.ts';
 import { NoModelError } from '../../src/protocol/errors/model.ts';
 import { answerWith, mountBridge } from '../testing/test-support.ts';
 import { rowsOfTab } from './ask-rows.ts';
@@ -37,6 +39,9 @@ const rows = [
   ['/v1/embeddings', { input: 'Hi' }],
 ] as const;
 
+/** As a row and a body spell them. */
+const ROUNDED = ['"seed":9007199254740993', '"max_tokens":9007199254740993', '"seed":1e40'];
+
 /** Fields that endpoints refuse. */
 const refused = [
   { priority: 5 },
@@ -58,6 +63,26 @@ const refused = [
 ];
 
 describe.each(rows)('a row for %s', (url, body) => {
+  it.each(ROUNDED)('with %s is answered as the endpoint answers it', async (fields) => {
+    const { bridge, url: server } = await mountBridge();
+    vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), state: 'ready' });
+    answerWith(bridge, () => Promise.reject(NoModelError.of()));
+    const json = `${JSON.stringify(body).slice(0, -1)},${fields}}`;
+    const answer = await fetch(server + url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: json,
+    });
+    const { ask } = rowsOfTab(bridge.serve, {});
+    const context = { requestId: 'r', createdAt: 0, signal: AbortSignal.any([]) };
+    const given = parseOrderedJson(json);
+    if (!isRecord(given)) throw new Error('A body is an object.');
+    expect(await ask({ index: 0, customId: 'a', url, body: given }, context)).toEqual({
+      status: answer.status,
+      body: await answer.json(),
+    });
+  });
+
   it.each(refused)('with %j is answered as the endpoint answers it', async (fields) => {
     const { bridge, url: server } = await mountBridge();
     vi.spyOn(bridge.serve, 'status').mockReturnValue({ ...bridge.serve.status(), state: 'ready' });

@@ -278,6 +278,24 @@ describe('a batch', () => {
     expect(second.target.prompts.length).toBeLessThan(180);
   });
 
+  it('keeps the order of its metadata, after a restart too', async () => {
+    const first = await start();
+    const { id: input } = await upload(first.client, rowLine('a'));
+    const metadata = '"metadata":{"b":"1","10":"2","9":"3"}';
+    const created = await fetch(`${first.url}/v1/batches`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: `{"input_file_id":"${input}","endpoint":"/v1/completions","completion_window":"24h",${metadata}}`,
+    });
+    const text = await created.text();
+    expect(text).toContain(metadata);
+    const { id } = JSON.parse(text);
+    await ended(first.client, id);
+    await first.bridge.drain(0);
+    const second = await start({ folder: first.batchFolder });
+    expect(await (await fetch(`${second.url}/v1/batches/${id}`)).text()).toContain(metadata);
+  });
+
   it('is cancelled with the results that it has', async () => {
     const { client, target } = await start();
     target.hold = Promise.withResolvers<void>().promise;
