@@ -48,7 +48,10 @@ async function serve(args: readonly string[]): Promise<void> {
   const { bridge, server, url } = own;
   const stopped = stopOnSignal(bridge, server, options.drainMs);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
-  if (!isLoopbackHost(options.host)) console.log(`Also listening on ${options.host}, port ${server.port}`);
+  if (!isLoopbackHost(options.host))
+    console.log(
+      `Also listening on ${options.host}, port ${server.port}. A page that another machine opens there has no WebGPU and stores no models, unless it comes over https: see docs/server.md.`,
+    );
   if (target) {
     console.log(`The text generator is ${target.url}`);
     void probeTarget(target).then((problem) => problem && console.error(`Warning: ${problem}`));

@@ -1,4 +1,5 @@
 import { DeviceLostError, GpuWrongValuesError, NoWebGpuAdapterError } from './runtime.ts';
+import { OF_SECURE_PAGES, OPEN_SECURELY } from './secure-page.ts';
 
 // A tab makes the worker's errors again from their codes, without what is said here.
 
@@ -8,6 +9,11 @@ export function noWebGpuAdapter(detail: string): NoWebGpuAdapterError {
     `${reason}. Use a browser with WebGPU turned on, or open the page with ?backend=wasm.`,
     reason,
   );
+}
+
+export function webGpuNeedsSecurePage(): NoWebGpuAdapterError {
+  const reason = `WebGPU isn't available: ${OF_SECURE_PAGES}`;
+  return new NoWebGpuAdapterError(`${reason}. ${OPEN_SECURELY}, or with ?backend=wasm.`, reason);
 }
 
 export function webGpuNotShipped(): NoWebGpuAdapterError {

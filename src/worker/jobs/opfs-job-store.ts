@@ -16,6 +16,8 @@ import { IndexedLog } from '../../jobs/service/indexed-log.ts';
 import type { Draft, JobStore } from '../../jobs/service/job-store.ts';
 import { StoredJob, type JobLogs } from '../../jobs/service/stored-job.ts';
 import { jobStoreFailed } from '../../protocol/errors/job-messages.ts';
+import { jobStoreNeedsSecurePage } from '../models/store/store-errors.ts';
+import { OF_SECURE_PAGES } from '../../protocol/errors/secure-page.ts';
 import { JobService, type JobServiceHost } from '../../jobs/service/job-service.ts';
 
 // Below the app's folder: jobs/<id>/ with
@@ -124,7 +126,8 @@ async function asJobStore<Value>(access: () => Promise<Value>): Promise<Value> {
   try {
     return await access();
   } catch (error) {
-    throw error instanceof ModelStoreError ? jobStoreFailed(error.cause) : error;
+    if (!(error instanceof ModelStoreError)) throw error;
+    throw error.cause === OF_SECURE_PAGES ? jobStoreNeedsSecurePage() : jobStoreFailed(error.cause);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type TabserveClient,
   type TabserveStatus,
 } from '../../../client/index.ts';
+import { newId } from '../../browser/new-id.ts';
 import { errorsOf, type OptionsForm } from '../../state/generation-fields.ts';
 import { UNTOUCHED_OPTIONS, withOption } from '../../state/typed-options.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
@@ -197,7 +198,7 @@ export class ChatRoom implements OptionsForm {
 
   #askNow(chat: Chat, question: string, replacedId?: string): void {
     if (replacedId !== undefined) this.list.offerUndoOf('Edited', chat.id);
-    const id = replacedId ?? crypto.randomUUID();
+    const id = replacedId ?? newId();
     this.#start(chat, id, this.#promptOf(chat, question, replacedId), (before, answer) => {
       const exchange = { id, question, askedAtMs: Date.now(), answers: [answer], shown: 0 } as const;
       return withExchange(before, exchange, replacedId);

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import {
   activeExchange,
+  createChat as createBlankChat,
   endOf,
   isBlank,
   mergeChat,
@@ -14,6 +15,13 @@ import {
   type Exchange,
 } from './chats.ts';
 import { createRequest, idOf } from '../../testing/test-support.ts';
+
+it('a chat has an ID of its own on a page over plain http, too', () => {
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const getRandomValues = crypto.getRandomValues.bind(crypto);
+  vi.stubGlobal('crypto', { getRandomValues });
+  expect(createBlankChat().id).not.toBe(createBlankChat().id);
+});
 
 const DEFAULTS = { defaultSystemPrompt: 'Be brief.' };
 const FINISHED = { status: 'finished', numOutputTokens: 3 } as const;

@@ -1,6 +1,7 @@
 import type { ChatMessage, RequestId } from '../../../client/index.ts';
 import type { GenerationTexts } from '../../state/generation-fields.ts';
 import type { RequestView } from '../../state/request-view.ts';
+import { newId } from '../../browser/new-id.ts';
 
 /** How an answer ended, and what was measured. Unlike the request's row, it is kept with the chat. */
 export type AnswerEnd = Pick<
@@ -75,7 +76,7 @@ const MAX_TITLE_LENGTH = 40;
 export type ChatSettings = Pick<Chat, 'systemPrompt' | 'texts'>;
 
 export function createChat(settings: ChatSettings = {}): Chat {
-  return { ...settings, id: crypto.randomUUID(), exchanges: [], changedAtMs: Date.now() };
+  return { ...settings, id: newId(), exchanges: [], changedAtMs: Date.now() };
 }
 
 /** A chat that nothing was said in is in no list and is not stored. */

@@ -1,6 +1,6 @@
 import { ModelStoreError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
 import type { SyncFile } from '../../../platform/sync-file.ts';
-import { storageFull, storeUnusable, tooLittleStorage } from './store-errors.ts';
+import { storageFull, storeNeedsSecurePage, storeUnusable, tooLittleStorage } from './store-errors.ts';
 
 /** Exists in dedicated workers only; TypeScript's DOM library has the types of a page. */
 interface SyncFileHandle extends FileSystemFileHandle {
@@ -11,7 +11,8 @@ interface SyncFileHandle extends FileSystemFileHandle {
 export async function openFolder(...path: readonly string[]): Promise<FileSystemDirectoryHandle> {
   // Missing in insecure contexts and some browsers, although the type says otherwise.
   const storage = navigator.storage as StorageManager | undefined;
-  if (!storage || !('getDirectory' in storage)) throw storeUnusable('it has none here');
+  if (!storage || !('getDirectory' in storage))
+    throw globalThis.isSecureContext ? storeUnusable('it has none here') : storeNeedsSecurePage();
   try {
     let folder = await storage.getDirectory();
     for (const name of path) folder = await createFolder(folder, name);

@@ -1,3 +1,5 @@
+import { OF_SECURE_PAGES, OPEN_SECURELY } from '../../../protocol/errors/secure-page.ts';
+import { JobStoreError } from '../../../protocol/errors/jobs.ts';
 import { ModelStartError, ModelStoreError, StorageQuotaError } from '../../../protocol/errors/hub.ts';
 
 // The messages are here and not in the classes, which every page loads.
@@ -22,6 +24,19 @@ export function storeUnusable(cause: unknown): ModelStoreError {
   return new ModelStoreError(
     `Couldn't use the browser's storage for models (${String(cause)}), so only the embedded model runs. Close other windows of this page, leave private browsing, or use another browser.`,
     { cause },
+  );
+}
+
+export function storeNeedsSecurePage(): ModelStoreError {
+  return new ModelStoreError(
+    `Couldn't use the browser's storage for models (${OF_SECURE_PAGES}), so only the embedded model runs. ${OPEN_SECURELY}.`,
+    { cause: OF_SECURE_PAGES },
+  );
+}
+
+export function jobStoreNeedsSecurePage(): JobStoreError {
+  return new JobStoreError(
+    `Couldn't use the browser's storage for jobs (${OF_SECURE_PAGES}). ${OPEN_SECURELY}.`,
   );
 }
 

@@ -12,6 +12,7 @@ interface Machine {
     | null
     | undefined;
   readonly isIsolated?: boolean;
+  readonly isSecure?: boolean;
   readonly isShared?: boolean;
   readonly numCores?: number;
   readonly hasJspi?: boolean;
@@ -24,6 +25,7 @@ const LIMITS = new Proxy({}, { get: () => 1 });
 function pretend({
   adapter,
   isIsolated = true,
+  isSecure = true,
   isShared = true,
   numCores = 8,
   hasJspi = true,
@@ -46,6 +48,7 @@ function pretend({
   const gpu = adapter === undefined ? undefined : { requestAdapter: () => Promise.resolve(offered) };
   vi.stubGlobal('navigator', { gpu, hardwareConcurrency: numCores });
   vi.stubGlobal('crossOriginIsolated', isIsolated);
+  vi.stubGlobal('isSecureContext', isSecure);
   vi.stubGlobal('SharedArrayBuffer', SharedArrayBuffer);
   if (!isShared) Reflect.deleteProperty(globalThis, 'SharedArrayBuffer');
   vi.stubGlobal('WebAssembly', hasJspi ? { Suspending: Object } : {});
@@ -82,6 +85,12 @@ describe('chooseDevice', () => {
       "lacks WebAssembly's JSPI",
     ],
     ['no WebGPU', {}, 'wasm-threads', 'has no navigator.gpu'],
+    [
+      'a page over plain http',
+      { isSecure: false, isIsolated: false },
+      'wasm',
+      "WebGPU isn't available: browsers offer it to pages over https and of localhost alone",
+    ],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', "isn't cross-origin isolated"],
     ['a browser without shared memory', { isShared: false }, 'wasm', 'has no SharedArrayBuffer'],
     ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'has no navigator.gpu'],

@@ -1,4 +1,4 @@
-import { noWebGpuAdapter } from '../../../protocol/errors/runtime-messages.ts';
+import { noWebGpuAdapter, webGpuNeedsSecurePage } from '../../../protocol/errors/runtime-messages.ts';
 import { RungUnavailableError, StepHangError } from '../faults/runtime-errors.ts';
 import { orHang } from '../faults/step-watchdog.ts';
 import { isSoftware } from '../software-adapter.ts';
@@ -40,7 +40,10 @@ export async function requestGpuDevice(
 ): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
-  if (!gpu) throw noWebGpuAdapter('this browser has no navigator.gpu');
+  if (!gpu)
+    throw globalThis.isSecureContext
+      ? noWebGpuAdapter('this browser has no navigator.gpu')
+      : webGpuNeedsSecurePage();
   const adapter = await requestAdapter(gpu);
   if (!adapter) throw noWebGpuAdapter('the browser found no GPU adapter');
   const adapterName = describeAdapter(adapter.info);
