@@ -9,6 +9,7 @@ import { openBrowser } from './cli/open-browser.ts';
 import { parseOptions, USAGE } from './cli/options.ts';
 import { ProgressBar } from './cli/progress-bar.ts';
 import { printState } from './cli/print-state.ts';
+import { HtmlFiles } from './static/html-files.ts';
 import { keepOwnTab, startOwnServer, targetIn, type OwnServer } from './own-server.ts';
 import type { RunningServer } from './server.ts';
 import { probeTarget } from './forward/fetch-target.ts';
@@ -51,6 +52,12 @@ async function serve(args: readonly string[]): Promise<void> {
   if (!isLoopbackHost(options.host))
     console.log(
       `Also listening on ${options.host}, port ${server.port}. A page that another machine opens there has no WebGPU and stores no models, unless it comes over https: see docs/server.md.`,
+    );
+  const { root, entry = 'index.html' } = options;
+  const numPages = root === undefined ? 0 : new HtmlFiles(root).names.length;
+  if (numPages > 1)
+    console.log(
+      `${root} has ${numPages} pages; ${entry} is at /. The first that calls \`connect()\` answers.`,
     );
   if (target) {
     console.log(`The text generator is ${target.url}`);

@@ -137,6 +137,45 @@ it('the page has its elements under each path that leads to it', async () => {
   expect(await (await fetch(`${url}/sub/app.html`)).text()).toContain('<meta>');
 });
 
+it.each([
+  ['/', 'index'],
+  ['/index.html?a=b', 'index'],
+  ['/admin.html', 'admin'],
+  ['/admin', 'admin'],
+  ['/shop/', 'shop'],
+  ['/shop', 'shop'],
+  ['/shop/a%20b.html', 'a b'],
+])('each page of an app has its elements, so that any may be opened first: %s', async (path, text) => {
+  const root = await createFolder({
+    'index.html': '<head></head>index',
+    'admin.html': '<head></head>admin',
+    'shop/index.html': '<head></head>shop',
+    'shop/a b.html': '<head></head>a b',
+  });
+  const { url } = await listen(serveStaticFiles({ root, headElements: '<meta>' }));
+  const answer = await fetch(url + path);
+  expect(answer.headers.get('content-type')).toContain('text/html');
+  expect((await answer.text()).replace(/\s+/, '')).toBe(`<head><meta></head>${text}`);
+});
+
+it('a file without the ending of a page comes as it is, before a page of its name', async () => {
+  const root = await createFolder({
+    'index.html': '',
+    note: '<head></head>note',
+    'note.html': '<head></head>page',
+    '.hidden.html': '<head></head>',
+  });
+  const { url } = await listen(serveStaticFiles({ root, headElements: '<meta>' }));
+  expect(await (await fetch(`${url}/note`)).text()).toBe('<head></head>note');
+  expect((await fetch(`${url}/.hidden.html`)).status).toBe(404);
+});
+
+it('a root that is a file is refused with its remedy', async () => {
+  const root = join(await createFolder({ 'index.html': '' }), 'index.html');
+  const serve = (): unknown => serveStaticFiles({ root, headElements: '' });
+  expect(serve).toThrow(expect.objectContaining({ code: 'PAGE_NOT_BUILT' }));
+});
+
 const NUM_FILES = 40;
 const PIECES = ['a', 'b', 'c'];
 

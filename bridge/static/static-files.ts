@@ -6,7 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 import sirv from 'sirv';
 import type { Optional } from '../../src/batching/base/records.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { BridgeError } from '../base/errors.ts';
+import { BridgeError, fileReasonOf } from '../base/errors.ts';
+import { HtmlFiles } from './html-files.ts';
 import { HttpError } from '../../src/protocol/openai/http-error.ts';
 import type { CommandLineOptions } from '../cli/options.ts';
 import { errorShapeOf } from '../http/error-shapes.ts';
@@ -58,9 +59,9 @@ export function serveStaticFiles({
   const page = pageIn(root, entry);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
-  const markup = readFileSync(join(root, page), 'utf8');
+  const markup = readEntry(root, page);
   const ownPage = withoutStaticHostMeta(markup);
-  const servePage = pageWith(headElements, ownPage);
+  const pageAt = pagesOf(root, headElements, page, ownPage);
   // A page for static hosts has a service worker that must not stay beside a bridge. Any other page may have one of its own.
   const isRetired = ownPage !== markup || !existsSync(join(root, SERVICE_WORKER_FILE));
   return (request, response) => {
@@ -70,10 +71,14 @@ export function serveStaticFiles({
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
-    else if (isPage(request.url ?? '/', page)) servePage(request, response);
     else if (isRetired && isServiceWorker(request)) retireServiceWorker(response);
     else {
       const [pathname = '/'] = (request.url ?? '/').split('?');
+      const servePage = pageAt(pathname);
+      if (servePage) {
+        servePage(request, response);
+        return;
+      }
       const miss = (): void => refuse(response, nothingAt(pathname), errorShapeOf(pathname));
       serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
     }
@@ -85,14 +90,46 @@ function pageIn(root: string, entry: string): string {
   const page = relative(root, join(root, entry)).replaceAll(sep, '/');
   if (page.startsWith('../') || !/\.html?$/i.test(page))
     throw BridgeError.invalid('entry', `an HTML file in ${root}`, entry);
-  if (statSync(join(root, page), { throwIfNoEntry: false })?.isFile()) return page;
+  if (isFile(join(root, page))) return page;
   const message = `There is no ${entry} in ${root}: build the page first, as with \`npm run build\`, or name its folder with --root and its file with --entry.`;
   throw new BridgeError('PAGE_NOT_BUILT', message);
 }
 
-function isPage(url: string, page: string): boolean {
-  const [path = ''] = url.split('?');
-  return path === '/' || path === `/${page}`;
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** @throws BridgeError */
+function readEntry(root: string, page: string): string {
+  try {
+    return readFileSync(join(root, page), 'utf8');
+  } catch (error) {
+    const message = `Couldn't read ${page} in ${root}: ${fileReasonOf(error)}. Name a folder with --root that this user may read.`;
+    throw new BridgeError('PAGE_NOT_BUILT', message, error);
+  }
+}
+
+/** What serves the page at a path. Each page of an app finds the bridge: any of them may be the one that is opened. */
+function pagesOf(
+  root: string,
+  headElements: string,
+  entry: string,
+  markup: string,
+): (pathname: string) => RequestListener | undefined {
+  const files = new HtmlFiles(root);
+  const pages = new Map([[entry, pageWith(headElements, markup)]]);
+  return (pathname) => {
+    const name = pathname === '/' ? entry : files.at(pathname);
+    if (name === undefined || pages.has(name)) return pages.get(name ?? '');
+    const path = join(root, name);
+    // It may have gone since the start, as any other file.
+    if (isFile(path)) pages.set(name, pageWith(headElements, readFileSync(path, 'utf8')));
+    return pages.get(name);
+  };
 }
 
 /** The package has each of these files once, under its own name: it is too large to be there twice. */
