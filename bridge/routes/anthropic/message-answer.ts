@@ -11,20 +11,21 @@ import {
 } from '../openai/chat-answer.ts';
 import { Generation, type AskedGeneration } from '../openai/generation.ts';
 import { MessageBlocks } from './message-blocks.ts';
+import type { MessagesRequest } from './messages-request.ts';
 
 /** The answer to one request for a message, whole or as a stream. */
 export class MessageAnswer {
-  readonly #given: AskedGeneration;
+  readonly #given: AskedGeneration<MessagesRequest>;
   readonly #generation: Generation<AnswerParts>;
 
-  constructor(given: AskedGeneration) {
+  constructor(given: AskedGeneration<MessagesRequest>) {
     this.#given = given;
     this.#generation = new Generation(given, ANSWER_PARTS);
   }
 
   async whole(): Promise<object> {
     const result = resultIn(await this.#generation.results());
-    const blocks = new MessageBlocks(() => {});
+    const blocks = new MessageBlocks(() => {}, this.#given.asked.hidesThoughts);
     for (const part of wholePartsOf(result)) blocks.push(part);
     return this.#messageOf({
       content: blocks.end(isCut(result)),
@@ -36,7 +37,7 @@ export class MessageAnswer {
   async stream(exchange: Exchange): Promise<void> {
     const stream = new EventStream(exchange);
     const send = (type: string, fields: object): void => stream.send({ type, ...fields }, type);
-    const blocks = new MessageBlocks(send);
+    const blocks = new MessageBlocks(send, this.#given.asked.hidesThoughts);
     let hasBegun = false;
     const begin = (numPromptTokens: number, numCachedTokens: number): void => {
       if (hasBegun) return;

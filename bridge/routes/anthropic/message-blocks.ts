@@ -31,13 +31,15 @@ const KINDS = {
 /** The blocks of a message, made of the parts of its answer as they come; and the events that tell of them. */
 export class MessageBlocks {
   readonly #send: Send;
+  readonly #hidesThoughts: boolean;
   readonly #blocks: object[] = [];
   #numBegun = 0;
   #open: OpenBlock | undefined;
 
-  /** @param send Called with each event. */
-  constructor(send: Send) {
+  /** @param send Called with each event. @param hidesThoughts Whether thinking comes without its text. */
+  constructor(send: Send, hidesThoughts: boolean) {
     this.#send = send;
+    this.#hidesThoughts = hidesThoughts;
   }
 
   push(part: AnswerPart): void {
@@ -64,7 +66,7 @@ export class MessageBlocks {
   #add(block: OpenBlock['block'], text: string): void {
     if (text === '') return;
     if (this.#open?.block.type !== block.type) this.#begin(block);
-    this.#grow(text);
+    if (block.type !== 'thinking' || !this.#hidesThoughts) this.#grow(text);
   }
 
   #begin(block: OpenBlock['block']): void {

@@ -56,6 +56,8 @@ const PARTS = ['output_config.format', 'output_config.effort', 'metadata.user_id
 
 export interface MessagesRequest extends GenerationRequest {
   readonly messages: readonly ChatMessage[];
+  /** Whether blocks of thinking come without their text. */
+  readonly hidesThoughts: boolean;
 }
 
 /** A request to `POST /v1/messages`. The worker checks the values of generation options. @throws HttpError 400 */
@@ -79,6 +81,7 @@ export function readCountRequest(body: unknown): MessagesRequest {
   return {
     prompts: [messages],
     messages,
+    hidesThoughts: isRecord(fields['thinking']) && fields['thinking']['display'] === 'omitted',
     options: {
       ...readShape(fields),
       ...readTools(fields),
@@ -115,6 +118,9 @@ function checkThinking(thinking: Fields): void {
   const { budget_tokens: budget = 0 } = thinking;
   if (!Number.isInteger(budget))
     throw HttpError.expected('thinking.budget_tokens', 'an integer', textOf(budget));
+  const display = thinking['display'] ?? 'summarized';
+  if (display !== 'summarized' && display !== 'omitted')
+    throw HttpError.expected('thinking.display', 'summarized or omitted', textOf(display));
 }
 
 /** The options of sampling, and of the answer's shape and length. */

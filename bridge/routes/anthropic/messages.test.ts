@@ -130,6 +130,29 @@ describe('a message', () => {
     });
   });
 
+  it.each([
+    ['omitted', false, ''],
+    ['omitted', true, ''],
+    ['summarized', false, 'Hm.'],
+    ['summarized', true, 'Hm.'],
+  ])('has thinking that is %s, in a stream %j, as %j', async (display, stream, text) => {
+    const answer = played.ask({ stream, thinking: { type: 'enabled', display } });
+    const { requestId } = await played.submission();
+    const parts = { reasoning: 'Hm.', content: 'So', toolCalls: [] };
+    played.start(requestId);
+    played.part(requestId, { type: 'reasoning', text: 'Hm.' });
+    played.part(requestId, { type: 'content', text: 'So' });
+    played.finish(requestId, 'A', {
+      answer: parts,
+      choices: [{ ...CHOICE, finishReason: 'stop', answer: parts }],
+    });
+    const said = await (await answer).text();
+    expect(said).toContain('"type":"thinking"');
+    expect(said).toContain('So');
+    const thoughts = [...said.matchAll(/"thinking":"([^"]*)"/g)].map(([, thought]) => thought);
+    expect(thoughts.join('')).toBe(text);
+  });
+
   it("keeps the model's own numbers and order of keys in the input of a call", async () => {
     const answer = played.ask({ tools: [{ name: 'look', input_schema: { type: 'object' } }] });
     const { requestId } = await played.submission();
@@ -385,6 +408,7 @@ describe('a message', () => {
     [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0]'],
     [{ tool_choice: { type: 'tool' } }, 'tool_choice'],
     [{ thinking: { type: 'much' } }, 'thinking.type'],
+    [{ thinking: { type: 'enabled', display: 'short' } }, 'thinking.display'],
     [{ mcp_servers: [] }, 'mcp_servers'],
     [{ model: 'claude' }, 'model'],
   ])("refuses %j in Anthropic's words", async (body, param) => {
