@@ -125,6 +125,7 @@ describe('runBatch', () => {
     ['none.jsonl', 'out.jsonl', `Couldn't read F/none.jsonl: ${NO_FILE}. Pass --input-file with`],
     ['', 'out.jsonl', "Couldn't read F: it is a folder. Pass --input-file with"],
     ['in.jsonl/in.jsonl', 'out.jsonl', "Couldn't read F/in.jsonl/in.jsonl: its path goes through a file."],
+    ['../../dev/null', 'out.jsonl', "Couldn't read /dev/null: it is no file. Pass --input-file with"],
     ['in.jsonl', '', "Couldn't write F: it is a folder. Pass --output-file with"],
     ['in.jsonl', 'none/out.jsonl', `Couldn't write F/none/out.jsonl: ${NO_FILE}. Pass --output-file with`],
     ['in.jsonl', './in.jsonl', 'F/in.jsonl is the input file: pass another --output-file.'],

@@ -59,7 +59,7 @@ export async function runBatch(args: readonly string[]): Promise<number> {
 
 /** @throws BridgeError with the first problem; all are printed. */
 async function readInput(path: string): Promise<CheckedRows> {
-  const rows = await checkRows(path, BATCH_URLS, new AbortController().signal).catch((error: unknown) => {
+  const rows = await checkFile(path).catch((error: unknown) => {
     const message = `Couldn't read ${path}: ${fileReasonOf(error)}. Pass --input-file with a file that this user may read.`;
     throw new BridgeError('BATCH_FILE_INVALID', message, error);
   });
@@ -67,6 +67,13 @@ async function readInput(path: string): Promise<CheckedRows> {
   if (problems.length === 0) return rows;
   for (const { line, message, code } of problems) console.error(`${path}:${line}: ${message} (${code})`);
   throw new BridgeError('BATCH_FILE_INVALID', `${path} can't be run: correct these lines, then start again.`);
+}
+
+async function checkFile(path: string): Promise<CheckedRows> {
+  const there = await stat(path);
+  // A pipe can be read once, and a row is read again when it is asked.
+  if (!there.isFile() && !there.isDirectory()) throw new Error('it is no file');
+  return checkRows(path, BATCH_URLS, new AbortController().signal);
 }
 
 async function openOutput(
