@@ -177,6 +177,23 @@ describe('JSONL', () => {
     });
   });
 
+  it.each([
+    ['{"a":1}', 'stop', 'tool_calls'],
+    ['', 'stop', 'tool_calls'],
+    ['{"a":', 'stop', 'stop'],
+    ['{"a":', 'length', 'length'],
+    ['{"a":1}', 'length', 'length'],
+  ] as const)('ends a chat with the call %s that ended by %s as %s', (json, finishReason, reason) => {
+    const toolCalls = [{ id: '1', name: 'f', arguments: json }];
+    const answer = { reasoning: '', content: '', toolCalls };
+    const row = rowOf('{"custom_id":"a","url":"/v1/chat/completions"}', {
+      choices: [{ text: '', finishReason, answer }],
+    });
+    expect(JSON.parse(jsonlOf(infoOf([], { source: 'requests' }), row))).toMatchObject({
+      response: { body: { choices: [{ finish_reason: reason }] } },
+    });
+  });
+
   it('says where tokens begin behind characters that are split over several', () => {
     const texts = ['a', '\u{FFFD}', '\u{FFFD}', '', '!', ' \u{FFFD}', '\u{FFFD}', 'b'];
     const logprobs = texts.map((own, tokenId) => ({ tokenId, text: own, logprob: -1, top: [] }));

@@ -1,5 +1,6 @@
 import { parseJson } from '../../platform/parse-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
+import type { ToolCall } from '../../protocol/answers.ts';
 import { readCells, textOfCell, writeCells, type JobCells } from '../../protocol/job-cells.ts';
 import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
 import {
@@ -149,10 +150,15 @@ function bodyOf(
         index,
         message,
         ...(logprobs && { logprobs: chatLogprobs(logprobs) }),
-        finish_reason: hasCalls ? 'tool_calls' : finishReason,
+        finish_reason: finishReason === 'stop' && isWhole(calls.at(-1)) ? 'tool_calls' : finishReason,
       };
     }),
   };
+}
+
+/** Whether there is a call that no limit and no stop string has cut. */
+function isWhole(call: ToolCall | undefined): boolean {
+  return call !== undefined && (call.arguments === '' || parseJson(call.arguments) !== undefined);
 }
 
 /** Where tokens begin in their text, in code points: those of split characters where the first of these does. */
