@@ -18,14 +18,6 @@ export function configMissing(url: string, status: string): ModelFileMissingErro
   );
 }
 
-/** For a file of an ONNX model. */
-export function onnxFileMissing(url: string, status: string, cause?: unknown): ModelFileMissingError {
-  return new ModelFileMissingError(
-    `Couldn't read ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check the address, which is relative to the worker's script, and that its server has the file.`,
-    { cause },
-  );
-}
-
 /** For a file that is of another kind than its name says. */
 export function otherKindOfFile(file: string, kind: string): ModelFileCorruptError {
   return new ModelFileCorruptError(

@@ -1,6 +1,8 @@
 import { memoryFile, type CheckpointFiles } from '../formats/checkpoint-files.ts';
+import { underPolicy } from '../../base/policy-reports.ts';
 import { ChunkedFile } from '../formats/chunked-file.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
+import { fileBlocked } from '../../../protocol/errors/file-messages.ts';
 import { configMissing, modelFileMissing } from '../../../protocol/errors/model-messages.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;
@@ -67,15 +69,21 @@ function isPage({ headers }: Response, chunks: readonly Uint8Array[]): boolean {
   );
 }
 
-async function fetchFile(url: string): Promise<Response> {
-  try {
-    return await fetch(url);
-  } catch (cause) {
-    // Offline, the browser's cache may have the file from an earlier tab.
-    const cached = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => undefined);
-    if (cached?.ok) return cached;
-    throw modelFileMissing(url, 'the server cannot be reached', cause);
-  }
+function fetchFile(url: string): Promise<Response> {
+  return underPolicy(url, async (readBlocked) => {
+    try {
+      return await fetch(url);
+    } catch (cause) {
+      const blocked = await readBlocked();
+      if (blocked !== undefined) throw fileBlocked(url, blocked, cause);
+      // Offline, the browser's cache may have the file from an earlier tab.
+      const cached = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin' }).catch(
+        () => undefined,
+      );
+      if (cached?.ok) return cached;
+      throw modelFileMissing(url, 'the server cannot be reached', cause);
+    }
+  });
 }
 
 async function joined(chunks: readonly Uint8Array<ArrayBuffer>[]): Promise<Uint8Array> {

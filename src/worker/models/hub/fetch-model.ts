@@ -91,7 +91,7 @@ async function openRemote(
   { store, ...options }: Pick<FetchOptions, 'store' | 'clock' | 'signal'> & Pick<HubClientOptions, 'onRetry'>,
 ) {
   const [id = '', wanted] = source.id.split(':');
-  const client = new HubClient({ ...source, ...options, id, random: Math.random, scope: globalThis });
+  const client = new HubClient({ ...source, ...options, id, random: Math.random });
   const snapshot = await readHubSnapshot(client, source.revision);
   const origin: ModelOrigin = { ...source, commit: snapshot.commit };
   const parts = await store.openParts(origin);

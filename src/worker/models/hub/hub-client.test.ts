@@ -23,6 +23,8 @@ function createClient(
   vi.stubGlobal('navigator', { onLine: true });
   /** Gets what the page's policy stops. */
   const scope = new EventTarget();
+  for (const name of ['addEventListener', 'removeEventListener'] as const)
+    vi.stubGlobal(name, scope[name].bind(scope));
   vi.stubGlobal('fetch', (_url: string, { signal, redirect }: RequestInit) => {
     if (redirect === 'manual') return first();
     tries.push(clock.now());
@@ -33,7 +35,6 @@ function createClient(
     id: 'a/b',
     clock,
     random: () => 0,
-    scope,
     signal: abort.signal,
     onRetry: (numFailures) => retries.push(numFailures),
   });
@@ -188,7 +189,7 @@ describe('a hub', () => {
     [
       "to a host that the page's policy forbids",
       (scope) => {
-        const violation = { effectiveDirective: 'connect-src' };
+        const violation = { effectiveDirective: 'connect-src', blockedURI: 'https://hub/' };
         scope.dispatchEvent(Object.assign(new Event('securitypolicyviolation'), violation));
       },
       "to a host that this page's policy (connect-src) forbids",

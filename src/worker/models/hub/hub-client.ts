@@ -2,10 +2,12 @@ import { setDeadline } from '../../../batching/base/clock.ts';
 import type { ByteRange } from '../formats/byte-ranges.ts';
 import { HubAnswerError } from '../../../protocol/errors/hub.ts';
 import { readChunks } from '../../../platform/read-chunks.ts';
+import { underPolicy } from '../../base/policy-reports.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 import {
   accessDenied,
   badAnswer,
+  forbidden,
   gated,
   notFound,
   offline,
@@ -28,8 +30,6 @@ export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
   readonly hub: string;
   /** `owner/name`. */
   readonly id: string;
-  /** Gets the browser's reports of requests that the page's policy blocked: a worker's `self`. */
-  readonly scope?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
 }
 
 /** The model is stored anyway: the browser's cache would be a second copy. */
@@ -50,11 +50,9 @@ export class RangesIgnoredError extends Error {
 export class HubClient {
   readonly hub: string;
   readonly id: string;
-  readonly #scope: HubClientOptions['scope'];
   readonly #retryOptions: Omit<RetryOptions, 'maxFailures'>;
 
-  constructor({ hub, id, scope, ...retryOptions }: HubClientOptions) {
-    this.#scope = scope;
+  constructor({ hub, id, ...retryOptions }: HubClientOptions) {
     this.hub = hub;
     this.id = id;
     this.#retryOptions = retryOptions;
@@ -146,18 +144,16 @@ export class HubClient {
     signal: AbortSignal,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
-    let isForbidden = false;
-    const note = (event: Event): void => {
-      isForbidden ||= 'effectiveDirective' in event && event.effectiveDirective === 'connect-src';
-    };
-    this.#scope?.addEventListener('securitypolicyviolation', note);
-    const response = await fetch(url, { ...UNCACHED, signal, headers })
-      .catch(async (cause: unknown) => {
-        if (signal.aborted || !(await isRedirect(url, signal))) return this.#cut(cause);
-        if (isForbidden) throw redirectForbidden(this.hub, what, cause);
-        throw redirectFailed(this.hub, what, cause);
-      })
-      .finally(() => this.#scope?.removeEventListener('securitypolicyviolation', note));
+    const response = await underPolicy(url, (readBlocked) =>
+      fetch(url, { ...UNCACHED, signal, headers }).catch(async (cause: unknown) => {
+        if (signal.aborted) return this.#cut(cause);
+        const redirects = await isRedirect(url, signal);
+        const isBlocked = (await readBlocked()) !== undefined;
+        if (redirects) throw (isBlocked ? redirectForbidden : redirectFailed)(this.hub, what, cause);
+        if (isBlocked) throw forbidden(this.hub, cause);
+        return this.#cut(cause);
+      }),
+    );
     const isPage = response.headers.get('content-type')?.startsWith('text/html');
     if (response.ok && !isPage) return response;
     await response.body?.cancel();

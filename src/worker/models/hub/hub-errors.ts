@@ -25,6 +25,19 @@ export function unreachable(host: string, cause: unknown): HubUnreachableError {
   );
 }
 
+/** Files of the public hub come from more hosts. */
+const HOSTS: ReadonlyMap<string, string> = new Map([
+  ['https://huggingface.co', 'https://huggingface.co https://*.huggingface.co https://*.hf.co'],
+]);
+
+export function forbidden(host: string, cause: unknown): HubUnreachableError {
+  const hosts = HOSTS.get(host) ?? host;
+  return new HubUnreachableError(
+    `The Content-Security-Policy of the worker's script blocks ${host}. Serve that script with \`connect-src 'self' ${hosts}\`, and with each host that it redirects files to. Tabserve's server does so with \`--hub ${host}\`.`,
+    { maxFailures: 1, cause },
+  );
+}
+
 export function unavailable(host: string, status: number, retryAfterMs: number): HubUnavailableError {
   return new HubUnavailableError(
     `${host} failed (HTTP status ${status}). Try again later; a download continues where it stopped.`,

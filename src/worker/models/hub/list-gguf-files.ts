@@ -17,7 +17,6 @@ export async function listGgufFiles(
     clock: systemClock,
     random: Math.random,
     signal: new AbortController().signal,
-    scope: globalThis,
   });
   const { files } = await readHubSnapshot(client, repository.revision);
   // An ID can't name a file in a folder.

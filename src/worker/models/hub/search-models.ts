@@ -37,7 +37,6 @@ export async function searchModels(
     clock: systemClock,
     random: Math.random,
     signal: new AbortController().signal,
-    scope: globalThis,
   });
   const words = { search: query, sort: 'downloads', limit: String(NUM_MODELS) };
   const asked = new URLSearchParams([

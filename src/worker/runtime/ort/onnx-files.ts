@@ -1,6 +1,7 @@
 import { textOf } from '../../../batching/base/errors.ts';
+import { underPolicy } from '../../base/policy-reports.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
-import { onnxFileMissing } from '../../../protocol/errors/model-messages.ts';
+import { fileBlocked, onnxFileMissing } from '../../../protocol/errors/file-messages.ts';
 
 /** A file, or the address of one, relative to the worker's script. */
 export type OnnxSource = string | URL | Blob;
@@ -22,9 +23,13 @@ const VALUE = [2];
 export async function readOnnxFile(source: OnnxSource): Promise<Uint8Array> {
   if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
   const url = String(source);
-  const response = await fetch(source).catch((cause: unknown): never => {
-    throw onnxFileMissing(url, cause instanceof Error ? cause.message : textOf(cause), cause);
-  });
+  const response = await underPolicy(url, (readBlocked) =>
+    fetch(source).catch(async (cause: unknown) => {
+      const blocked = await readBlocked();
+      if (blocked !== undefined) throw fileBlocked(url, blocked, cause);
+      throw onnxFileMissing(url, cause instanceof Error ? cause.message : textOf(cause), cause);
+    }),
+  );
   if (!response.ok) throw onnxFileMissing(url, `HTTP status ${response.status}`);
   // Servers of single pages answer so for every path.
   if (response.headers.get('content-type')?.startsWith('text/html') === true)

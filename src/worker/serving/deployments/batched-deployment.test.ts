@@ -8,7 +8,7 @@ import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import { BatchedDeployment } from './batched-deployment.ts';
 import { defineDeployment, type Deployment } from '../../../protocol/deployment.ts';
-import { onnxFileMissing } from '../../../protocol/errors/model-messages.ts';
+import { onnxFileMissing } from '../../../protocol/errors/file-messages.ts';
 
 const WORK_MS = 200;
 
