@@ -47,6 +47,25 @@ function createHost(options: Partial<WorkerHostOptions> = {}) {
   return { host, workers, heard, errors, clock, tell, serve, failLast, initOf };
 }
 
+/** A host in an isolated page, whose server answers for the worker's script with these headers. */
+function createObservedHost(headers: Readonly<Record<string, string>>) {
+  const fetch = vi.fn<() => Promise<Response>>(() => Promise.resolve(new Response('', { headers })));
+  vi.stubGlobal('fetch', fetch);
+  vi.stubGlobal('document', { baseURI: 'http://localhost/' });
+  vi.stubGlobal('crossOriginIsolated', true);
+  vi.stubGlobal('Worker', FakeWorkerPort);
+  const workers: FakeWorkerPort[] = [];
+  const created = createHost({
+    createWorker() {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as an app makes one
+      const worker = new Worker('/w.js') as unknown as FakeWorkerPort;
+      workers.push(worker);
+      return worker;
+    },
+  });
+  return { ...created, workers, fetch };
+}
+
 describe('WorkerHost', () => {
   it('starts the worker with the model and the backend, and passes messages both ways', () => {
     const { host, workers, heard } = createHost();
@@ -139,7 +158,7 @@ describe('WorkerHost', () => {
     expect(workers.at(-1)?.isTerminated).toBe(false);
   });
 
-  it('gives up at once where a policy stops the script, and names its directive', () => {
+  it('gives up soon where a policy stops the script, and names its directive', async () => {
     const page = new EventTarget();
     const { host, workers, errors, clock } = createHost({ page });
     host.start();
@@ -148,21 +167,58 @@ describe('WorkerHost', () => {
       effectiveDirective: 'worker-src',
     });
     page.dispatchEvent(violation);
-    clock.advance(10_000);
-    workers[1]?.fail();
-    clock.advance(10_000);
-    expect(workers).toHaveLength(2);
+    await vi.waitFor(() => {
+      clock.advance(1000);
+      workers.at(-1)?.fail();
+      expect(errors).toHaveLength(1);
+    });
+    expect(workers.length).toBeLessThan(10);
     expect(errors).toMatchObject([
       { code: 'WORKER_NOT_LOADED', message: expect.stringContaining("`worker-src 'self'`") },
     ]);
   });
 
-  it('gives up where the script never comes, and says so', () => {
-    const { host, workers, errors, clock } = createHost();
+  it('gives up soon where an isolated page’s script lacks the header for that, and names it', async () => {
+    const { host, workers, errors, clock } = createObservedHost({ 'Content-Type': 'text/javascript' });
     host.start();
-    for (let failure = 0; failure < 10; failure++) {
+    await vi.waitFor(() => {
+      workers.at(-1)?.fail();
+      clock.advance(1000);
+      expect(errors).toHaveLength(1);
+    });
+    expect(errors).toMatchObject([
+      {
+        code: 'WORKER_NOT_LOADED',
+        message: expect.stringMatching(/\/w\.js.*`Cross-Origin-Embedder-Policy: require-corp`/),
+      },
+    ]);
+    expect(workers.length).toBeLessThan(10);
+  });
+
+  it('asks for no script that starts, and tries on where the header is there', async () => {
+    const { host, workers, errors, clock, fetch } = createObservedHost({
+      'Cross-Origin-Embedder-Policy': 'credentialless',
+    });
+    host.start();
+    expect(fetch).not.toHaveBeenCalled();
+    workers[0]?.fail();
+    await import('./script-answer.ts');
+    for (let failure = 1; failure < 9; failure++) {
       workers.at(-1)?.fail();
       clock.advance(10_000);
+    }
+    expect([workers.length, errors.length, fetch.mock.calls.length]).toEqual([10, 0, 1]);
+  });
+
+  it('gives up where the script never comes, and says so', async () => {
+    const { host, workers, errors, clock } = createHost();
+    host.start();
+    workers[0]?.fail();
+    // What says more comes on demand.
+    await import('./script-answer.ts');
+    for (let failure = 1; failure < 10; failure++) {
+      clock.advance(10_000);
+      workers.at(-1)?.fail();
     }
     expect(workers).toHaveLength(10);
     expect(errors.map(({ message }) => message)).toEqual([

@@ -12,7 +12,7 @@ import type { RequestId } from '../../protocol/ids.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from '../../protocol/locks.ts';
-import { WorkerFailedError, WorkerNotLoadedError, WorkerSilentError } from '../../protocol/errors/worker.ts';
+import { WorkerFailedError, WorkerSilentError } from '../../protocol/errors/worker.ts';
 import { namesOf } from '../../protocol/names.ts';
 import { WorkerScript } from './worker-script.ts';
 
@@ -250,24 +250,20 @@ export class WorkerHost {
     this.#end(hosted, { fault: { kind, message }, numRunning: 0, ...suspects });
   }
 
-  #reasonOf(phase: EndedWorker['phase'], message: string): Error {
-    if (phase !== 'fetch') return WorkerFailedError.because(message);
-    return this.#directive === undefined
-      ? WorkerNotLoadedError.of(this.#script.answer)
-      : WorkerNotLoadedError.blockedBy(this.#directive);
-  }
-
   #end(hosted: HostedWorker, end: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
     this.stop();
     const phase = phaseOf(hosted);
     const move = this.#plan.recordEnd({ ...end, phase });
+    const isMissing = phase === 'fetch';
     // A policy would block the next worker's script too.
-    if (move.type === 'give-up' || (phase === 'fetch' && this.#directive !== undefined)) {
-      this.#options.onGiveUp(this.#reasonOf(phase, end.fault.message));
+    const refusal = isMissing ? this.#script.refusal(this.#directive) : undefined;
+    if (move.type === 'give-up' || refusal) {
+      const reason = isMissing ? this.#script.reason : WorkerFailedError.because(end.fault.message);
+      this.#options.onGiveUp(refusal ?? reason);
       return;
     }
-    if (phase === 'fetch') this.#script.reportMissing();
+    if (isMissing) this.#script.reportMissing();
     if (move.delayMs === 0) {
       this.#launch();
       return;

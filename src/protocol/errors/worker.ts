@@ -1,7 +1,4 @@
-import { shown } from '../../batching/base/errors.ts';
 import { codedError } from './coded-error.ts';
-
-const MAX_ADDRESS = 300;
 
 /** `connect()` was called outside of a page, such as on a server. */
 export class NoBrowserError extends codedError('NoBrowserError', 'NO_BROWSER') {
@@ -14,19 +11,10 @@ export class NoBrowserError extends codedError('NoBrowserError', 'NO_BROWSER') {
 
 /** The worker's script could not be loaded, even after several tries. */
 export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WORKER_NOT_LOADED') {
-  /** @param answer The script's address, and what the server answers there; undefined if the browser doesn't tell. */
-  static of(answer: string | undefined): WorkerNotLoadedError {
-    const where = answer === undefined ? '' : ` (${shown(answer, MAX_ADDRESS)})`;
+  /** The code that says more doesn't come either. */
+  static withoutServer(): WorkerNotLoadedError {
     return new WorkerNotLoadedError(
-      `The worker's script couldn't be loaded${where}. Check that the file that \`worker\` names and all that it imports are served as ` +
-        'JavaScript, that they have no syntax error and that the device is online, then reload the page.',
-    );
-  }
-
-  /** @param directive The directive of the page's Content-Security-Policy that blocked the script. */
-  static blockedBy(directive: string): WorkerNotLoadedError {
-    return new WorkerNotLoadedError(
-      `The page's Content-Security-Policy stops the worker's script: allow it with \`${directive} 'self'\`, then reload the page.`,
+      "The worker's script couldn't be loaded. Check that the device is online and the page's server runs, then reload the page.",
     );
   }
 }
