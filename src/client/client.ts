@@ -215,7 +215,7 @@ async function wayToWorker(options: Partial<ConnectOptions>): Promise<Way> {
   const server = backend === 'auto' && serverOfPage();
   if (server) return wayToServer({ server: '/', model: server.dataset['model'] }, server.content);
   const hub = givenHub ?? hubOfPage();
-  const { first, encoders } = await toFirstModels({ model, dtype, embedder, reranker }, { hub });
+  const { first, encoders } = await toFirstModels({ model, dtype, embedder, reranker }, hub);
   const clientId = createClientId();
   const bridgeUrl = bridgeOfPage();
   const host = {
@@ -400,7 +400,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       whenBusy = 'finish',
       file,
       revision,
-      hub = this.#hub,
+      hub,
       deployment,
       isTemporary,
       signal,
@@ -417,7 +417,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       'onProgress',
     ]);
     checkDtype(dtype);
-    const given = this.#inTurn(toModelSource(model, { file, revision, hub }));
+    const given = this.#inTurn(toModelSource(model, { file, revision, hub }, this.#hub));
     const source = given instanceof Promise ? await given : given;
     const modelName = modelNameOf(source);
     if (signal?.aborted) throw LoadCancelledError.byCaller(modelName, signal.reason);
@@ -474,13 +474,13 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws As `loadModel`, for a model that can't be read or serves another deployment than the one asked for.
    */
   async planModel(model: ModelReference, options: PlanModelOptions = {}): Promise<readonly PrecisionPlan[]> {
-    const {
-      file,
-      revision,
-      hub = this.#hub,
-      deployment,
-    } = checkedOptions(options, ['file', 'revision', 'hub', 'deployment']);
-    const source = await toModelSource(model, { file, revision, hub });
+    const { file, revision, hub, deployment } = checkedOptions(options, [
+      'file',
+      'revision',
+      'hub',
+      'deployment',
+    ]);
+    const source = await toModelSource(model, { file, revision, hub }, this.#hub);
     return this.#calls.ask({ type: 'plan-model', source, ...(deployment !== undefined && { deployment }) });
   }
 
@@ -523,8 +523,8 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     id: string,
     options: Pick<LoadModelOptions, 'revision' | 'hub'> = {},
   ): Promise<readonly GgufFile[]> {
-    const { revision, hub = this.#hub } = checkedOptions(options, ['revision', 'hub']);
-    return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }) });
+    const { revision, hub } = checkedOptions(options, ['revision', 'hub']);
+    return this.#calls.ask({ type: 'list-gguf-files', ...toRepository(id, { revision, hub }, this.#hub) });
   }
 
   /**

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkDtype, toEncoders, toFirstSource, toModelSource as toSource } from './model-source.ts';
+import {
+  checkDtype,
+  toEncoders,
+  toFirstModels,
+  toFirstSource,
+  toModelSource as toSource,
+  type ModelReference,
+} from './model-source.ts';
 
 /** As an async function calls it. */
 const toModelSource = async (...given: Parameters<typeof toSource>) => toSource(...given);
@@ -18,23 +25,32 @@ function ggufFile(name: string): File {
 }
 
 describe('the first model', () => {
-  it('may be none', async () => expect(await toFirstSource(null, {})).toEqual({ type: 'none' }));
+  it('may be none', async () => expect(await toFirstSource(null, undefined)).toEqual({ type: 'none' }));
+  it('has no precision where there is none', async () => {
+    const encoders = { embedder: undefined, reranker: undefined };
+    await expect(toFirstModels({ model: null, dtype: 'q8', ...encoders }, undefined)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      param: 'dtype',
+    });
+    const { first } = await toFirstModels({ model: null, dtype: 'auto', ...encoders }, undefined);
+    expect(first).toEqual({ type: 'none' });
+  });
   it('is otherwise given as one to load', async () => {
     const hub = 'http://localhost:9000';
-    expect(await toFirstSource('gpt2', { hub })).toMatchObject({ type: 'hub', id: 'gpt2' });
+    expect(await toFirstSource('gpt2', hub)).toMatchObject({ type: 'hub', id: 'gpt2' });
     const file = ggufFile('mine.gguf');
-    expect(await toFirstSource(file, { hub })).toEqual({ type: 'files', name: 'mine', files: [file] });
+    expect(await toFirstSource(file, hub)).toEqual({ type: 'files', name: 'mine', files: [file] });
   });
 });
 
 it('models beside it are given in the same way', async () => {
   const file = ggufFile('ranks.gguf');
-  const encoders = await toEncoders({ embedder: 'a/bert', reranker: file }, {});
+  const encoders = await toEncoders({ embedder: 'a/bert', reranker: file }, undefined);
   expect(encoders).toMatchObject([
     { deployment: 'embedder', source: { type: 'hub', id: 'a/bert' } },
     { deployment: 'reranker', source: { type: 'files', name: 'ranks' } },
   ]);
-  expect(await toEncoders({ embedder: undefined }, {})).toEqual([]);
+  expect(await toEncoders({ embedder: undefined }, undefined)).toEqual([]);
 });
 
 it.each(['auto', 'q4'])('a model may have the dtype %s', (dtype) =>
@@ -51,21 +67,19 @@ describe('a model to load', () => {
       param: 'model',
       message: expect.stringMatching(/new File\(.*, got `\/models\/mine\.gguf\?raw=1`/),
     });
-    await expect(toEncoders({ embedder: './mine.gguf' }, {})).rejects.toThrow(/the file itself/);
+    await expect(toEncoders({ embedder: './mine.gguf' }, undefined)).rejects.toThrow(/the file itself/);
   });
 
   it('that the page’s server has on its disk comes from there, at its revision', async () => {
     const metas = [{ content: 'local/mine@abc' }];
     vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelectorAll: () => metas });
     vi.stubGlobal('location', { origin: 'http://localhost:8000' });
-    const options = { hub: 'http://hub.example' };
-    expect(await toModelSource('local/mine', options)).toEqual({
-      type: 'hub',
-      id: 'local/mine',
-      revision: 'abc',
-      hub: 'http://localhost:8000',
-    });
-    expect(await toModelSource('local/other', options)).toMatchObject({ hub: 'http://hub.example' });
+    const hub = 'http://hub.example';
+    const ofServer = { type: 'hub', id: 'local/mine', revision: 'abc', hub: 'http://localhost:8000' };
+    expect(await toModelSource('local/mine', {}, hub)).toEqual(ofServer);
+    expect(await toModelSource('local/other', {}, hub)).toMatchObject({ hub });
+    const given = { revision: 'before', hub };
+    expect(await toModelSource('local/mine', given)).toMatchObject(given);
   });
 
   it('is an id on huggingface.co, or on the hub that is named', async () => {
@@ -150,17 +164,29 @@ describe('a model to load', () => {
     },
   );
 
-  it.each([
-    ['storyteller', { revision: 'v1' }, 'revision'],
-    ['storyteller', { file: 'x' }, 'file'],
-    ['/models/x/', { revision: 'v1' }, 'revision'],
-    [new File([], 'mine.gguf'), { file: 'x' }, 'file'],
-  ])('has no part of a hub where it is not of one: %s, %j', async (model, options, param) => {
-    await expect(toModelSource(model, options)).rejects.toMatchObject({
+  const others: readonly ModelReference[] = [
+    'storyteller',
+    '/models/x/',
+    'https://cdn.example/x/',
+    ggufFile('mine.gguf'),
+    [ggufFile('one.gguf'), ggufFile('two.gguf')],
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts of a folder that are read
+    folderOf('my-bert') as unknown as FileSystemDirectoryHandle,
+  ];
+  const ofHub = { file: 'x', revision: 'v1', hub: 'https://hub.example' };
+
+  it.each(
+    others.flatMap((model) => Object.entries(ofHub).map(([param, value]) => [model, param, value] as const)),
+  )('has no part of a hub where it is not of one: %s, %s', async (model, param, value) => {
+    await expect(toModelSource(model, { [param]: value })).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       param,
       message: expect.stringContaining('left out: this model is not of the hub'),
     });
+  });
+
+  it.each(others)('that is not of a hub is taken on a page that names a hub: %s', async (model) => {
+    expect(await toModelSource(model, {}, 'https://hub.example')).not.toHaveProperty('hub');
   });
 
   it.each([{ hub: 'huggingface.co' }, { hub: 'ftp://hub' }, { revision: '' }])(

@@ -48,7 +48,10 @@ export interface LoadModelOptions extends PlanModelOptions {
   readonly isTemporary?: boolean | undefined;
   /** Whether running requests finish with the old model, which is the default, or start again with the new one. */
   readonly whenBusy?: WhenBusy | undefined;
-  /** Cancels the load when it aborts: `loadModel` rejects with an AbortError. The downloaded part is kept. */
+  /**
+   * When it aborts, `loadModel` rejects with an AbortError. The load goes on for other calls that wait for the same model, also of other tabs.
+   * Without any it is cancelled, and the downloaded part is kept.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Gets the progress that every tab sees as `status().load`. */
   readonly onProgress?: ((load: ModelLoad) => void) | undefined;
@@ -72,22 +75,30 @@ interface FirstSources {
   readonly encoders: readonly EncoderInit[];
 }
 
-/** At once for a name, so that calls are sent in order. @throws InvalidOptionError. */
+/**
+ * At once for a name, so that calls are sent in order.
+ *
+ * @param options Those that the caller has given: a model that is not of the hub refuses them.
+ * @param pageHub The hub for a model that comes from one, unless the options name another.
+ * @throws InvalidOptionError.
+ */
 export function toModelSource(
   model: ModelReference,
-  { file, ...options }: SourceOptions,
+  { file, revision, hub }: SourceOptions,
+  pageHub?: string,
 ): ModelSource | Promise<ModelSource> {
-  const isNamed = typeof model === 'string';
-  const isEmbedded = model === EMBEDDED_MODEL;
-  if (isNamed && !isEmbedded && !isAddress(model))
-    return {
-      type: 'hub',
-      ...toRepository(file === undefined ? model : `${model}:${requireName('file', file)}`, options),
-    };
-  const ofHub = { file, revision: options.revision };
-  if (isNamed && Object.values(ofHub).every((value) => value === undefined))
-    return isEmbedded ? { type: 'embedded' } : { type: 'address', url: folderUrl(model) };
-  return import('./picked-files.ts').then(({ toPickedSource }) => toPickedSource(model, ofHub));
+  const ofHub = { file, revision, hub };
+  const isPlain = Object.values(ofHub).every((value) => value === undefined);
+  if (typeof model !== 'string' || !(isPlain || isOfHub(model)))
+    return import('./picked-files.ts').then(({ toPickedSource }) => toPickedSource(model, ofHub));
+  if (model === EMBEDDED_MODEL) return { type: 'embedded' };
+  if (isAddress(model)) return { type: 'address', url: folderUrl(model) };
+  const id = file === undefined ? model : `${model}:${requireName('file', file)}`;
+  return { type: 'hub', ...toRepository(id, { revision, hub }, pageHub) };
+}
+
+function isOfHub(model: string): boolean {
+  return model !== EMBEDDED_MODEL && !isAddress(model);
 }
 
 /**
@@ -97,12 +108,14 @@ export function toModelSource(
  */
 export async function toFirstModels(
   { model, dtype, embedder, reranker }: FirstModels,
-  options: SourceOptions,
+  hub: string | undefined,
 ): Promise<FirstSources> {
   checkDtype(dtype);
-  if (options.hub !== undefined) originOf(options.hub);
-  const first = await toFirstSource(model, options);
-  const encoders = await toEncoders({ embedder, reranker }, options);
+  if (model === null && dtype !== 'auto')
+    throw InvalidOptionError.of('dtype', 'left out without a model', dtype);
+  if (hub !== undefined) originOf(hub);
+  const first = await toFirstSource(model, hub);
+  const encoders = await toEncoders({ embedder, reranker }, hub);
   const sources = [first, ...encoders.map(({ source }) => source)];
   if (sources.some(({ type }) => type === 'hub' || type === 'files')) keepStored();
   return { first, encoders };
@@ -111,9 +124,9 @@ export async function toFirstModels(
 /** @throws InvalidOptionError. */
 export async function toFirstSource(
   model: ModelReference | null,
-  options: SourceOptions,
+  hub: string | undefined,
 ): Promise<FirstSource> {
-  return model === null ? { type: 'none' } : toModelSource(model, options);
+  return model === null ? { type: 'none' } : toModelSource(model, {}, hub);
 }
 
 /**
@@ -122,11 +135,11 @@ export async function toFirstSource(
  */
 export async function toEncoders(
   models: Readonly<Record<string, ModelReference | undefined>>,
-  options: SourceOptions,
+  hub: string | undefined,
 ): Promise<readonly EncoderInit[]> {
   const encoders: EncoderInit[] = [];
   for (const [deployment, model] of Object.entries(models))
-    if (model !== undefined) encoders.push({ deployment, source: await toModelSource(model, options) });
+    if (model !== undefined) encoders.push({ deployment, source: await toModelSource(model, {}, hub) });
   return encoders;
 }
 
@@ -141,8 +154,12 @@ export function keepStored(): void {
   if ('storage' in navigator) void navigator.storage.persist();
 }
 
-/** @throws InvalidOptionError. */
-export function toRepository(id: string, options: Pick<SourceOptions, 'revision' | 'hub'>) {
+/** What is given counts more than what the page says of a model. @throws InvalidOptionError. */
+export function toRepository(
+  id: string,
+  given: Pick<SourceOptions, 'revision' | 'hub'>,
+  pageHub = DEFAULT_HUB,
+) {
   if (!isModelId(id)) {
     throw InvalidOptionError.of(
       'model',
@@ -150,7 +167,8 @@ export function toRepository(id: string, options: Pick<SourceOptions, 'revision'
       id,
     );
   }
-  const { revision = 'main', hub = DEFAULT_HUB } = localModelOfPage(id) ?? options;
+  const local = localModelOfPage(id);
+  const { revision = local?.revision ?? 'main', hub = local?.hub ?? pageHub } = given;
   return { id, revision: requireName('revision', revision), hub: originOf(hub) };
 }
 

@@ -112,10 +112,10 @@ function createHub({ corruptAt = -1 } = {}) {
   };
 }
 
-async function load(signal = new AbortController().signal): Promise<ModelFolder> {
+async function load(signal = new AbortController().signal, accept = () => {}): Promise<ModelFolder> {
   const store = await ModelStore.open('tabserve');
   const options = { store, dtype: 'fp32', device: WASM, clock: systemClock, signal } as const;
-  return fetchHubModel(SOURCE, { ...options, report: () => {} });
+  return fetchHubModel(SOURCE, { ...options, report: () => {}, accept });
 }
 
 async function list() {
@@ -149,6 +149,10 @@ function weightsOf(folder: ModelFolder): Promise<Uint8Array> {
 
 const lengthOf = (name: string): number => files.get(name)?.length ?? 0;
 
+function refuse(): never {
+  throw new Error('for the reranker');
+}
+
 describe('a model of the hub', () => {
   it('is stored as it would be in memory, each byte fetched once', async () => {
     const { sent } = createHub();
@@ -167,6 +171,13 @@ describe('a model of the hub', () => {
       `${resolve}/tokenizer.json bytes=0-${lengthOf('tokenizer.json') - 1}`,
       `${resolve}/${WEIGHTS} bytes=65536-${numBytes - 1}`,
     ]);
+  });
+
+  it('that is not wanted, such as one for another deployment, is refused before its weights', async () => {
+    const { requests } = createHub();
+    await expect(load(undefined, refuse)).rejects.toThrow('for the reranker');
+    expect(requests.filter((request) => request.includes(WEIGHTS))).toEqual([]);
+    expect(await list()).toEqual([]);
   });
 
   it('is converted while it arrives: with half of it here, a third is written', async () => {

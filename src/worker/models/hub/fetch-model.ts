@@ -2,6 +2,7 @@ import type { Clock } from '../../../batching/base/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../../protocol/models.ts';
 import { localFiles, stampOf, type CheckpointFiles } from '../formats/checkpoint-files.ts';
 import { importPart } from '../../base/import-part.ts';
+import type { Model } from '../family.ts';
 import { chooseGguf } from '../gguf/choose-gguf.ts';
 import type { CheckpointSource } from '../checkpoint/find-tensors.ts';
 import { downloadBytesOf, type Checkpoint, type ModelFiles } from '../checkpoint/checkpoint.ts';
@@ -26,6 +27,8 @@ export interface FetchOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly report: (stage: LoadStage) => void;
+  /** Throws for a model that is not wanted, before its weights are read. */
+  readonly accept: (model: Model) => void;
 }
 
 /**
@@ -180,12 +183,13 @@ function writerTo(file: StoredFile, signal: AbortSignal): TakeRows {
   };
 }
 
-/** Refuses a model that cannot run here by its `config.json`, before anything else is fetched. */
+/** Refuses a model that cannot run here, or is not wanted, by its `config.json`, before anything else is fetched. */
 async function planCheckpoint(
   files: CheckpointSource,
-  { dtype, device }: FetchOptions,
+  { dtype, device, accept }: FetchOptions,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly plan: ModelPlan }> {
   const modelFiles = await readModelFiles(files);
+  accept(modelFiles.model);
   const plan = planModel(modelFiles, dtype, device);
   return { checkpoint: await readCheckpoint(files, modelFiles), plan };
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../batching/base/clock.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import type { GgufFile } from '../../../protocol/gguf-file.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { bitsInName, modelsAmong, partsOf } from '../gguf/choose-gguf.ts';
@@ -7,11 +8,17 @@ import { fitOfWeights } from './fit-of-weights.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 
-/** The GGUF files of a repository, smallest first. @throws The errors of the hub's client. */
+/**
+ * The GGUF files of a repository, smallest first.
+ *
+ * @throws InvalidOptionError for an ID that names a file; the errors of the hub's client.
+ */
 export async function listGgufFiles(
   repository: Omit<ModelOrigin, 'commit'>,
   device: DeviceLimits,
 ): Promise<readonly GgufFile[]> {
+  if (repository.id.includes(':'))
+    throw InvalidOptionError.of('id', '`owner/name`, without a file', repository.id);
   const client = new HubClient({
     ...repository,
     clock: systemClock,

@@ -1,4 +1,6 @@
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import { EMBEDDER, RERANKER } from '../../../protocol/embedding.ts';
+import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { UnsupportedModelError } from '../../../protocol/errors/model.ts';
 
 const EXAMPLES: ReadonlyMap<string, string> = new Map([
@@ -9,6 +11,13 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
 /** A model of the hub that a deployment would serve. */
 export function exampleFor(deployment: string): string {
   return EXAMPLES.get(deployment) ?? 'HuggingFaceTB/SmolLM2-135M-Instruct';
+}
+
+/** @throws InvalidOptionError for a deployment that takes no models. */
+export function checkDeployment(deployment: string): void {
+  const known = [TEXT_GENERATOR, ...EXAMPLES.keys()];
+  if (!known.includes(deployment))
+    throw InvalidOptionError.of('deployment', `one of ${known.join(', ')}`, deployment);
 }
 
 /** @throws UnsupportedModelError for a model that serves another deployment than the one asked for. */

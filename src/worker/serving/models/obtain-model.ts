@@ -1,5 +1,6 @@
 import { systemClock } from '../../../batching/base/clock.ts';
 import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import type { Model } from '../../models/family.ts';
 import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import { stampOf } from '../../models/formats/checkpoint-files.ts';
 import type { ModelFolder, ModelManifest } from '../../models/store/model-folder.ts';
@@ -11,15 +12,20 @@ import type { LoadJob } from './load-job.ts';
 
 type HubSource = Extract<StoredSource, { type: 'hub' }>;
 
-/** Stores a model, unless it is stored already. */
+/**
+ * Stores a model, unless it is stored already.
+ *
+ * @param accept Throws for a model that is not wanted, before it is stored.
+ */
 export async function obtainModel(
   source: StoredSource,
   dtype: DtypeChoice,
   device: DeviceLimits,
   store: ModelStore,
   job: LoadJob,
+  accept: (model: Model) => void = () => {},
 ): Promise<ModelFolder> {
-  const options = { store, dtype, device, clock: systemClock, report: job.report };
+  const options = { store, dtype, device, clock: systemClock, report: job.report, accept };
   const stored = await findStored(source, dtype, device, store);
   if (stored) return stored;
   const { fetchHubModel, importModel } = await importFetching();

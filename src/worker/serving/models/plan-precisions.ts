@@ -12,7 +12,7 @@ import { deploymentOf } from '../../models/encoder/encoder-config.ts';
 import type { Model } from '../../models/family.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { describeModel } from './describe-model.ts';
-import { checkServes } from './example-models.ts';
+import { checkDeployment, checkServes } from './example-models.ts';
 import { findStored, findStoredInAny } from './obtain-model.ts';
 
 /**
@@ -25,6 +25,7 @@ export async function planPrecisions(
   device: DeviceLimits,
   store: ModelStore,
 ): Promise<readonly PrecisionPlan[]> {
+  if (deployment !== undefined) checkDeployment(deployment);
   const stored = isFetched(source) ? undefined : await findStoredInAny(source, store);
   const model = await leavingNothing(store, source, () =>
     describeModel(source, stored, store, new AbortController().signal),
