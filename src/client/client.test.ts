@@ -657,12 +657,15 @@ describe('a deployment other than the text generator', () => {
     ]);
   });
 
-  it('asks the worker to eject its model', async () => {
+  it('asks the worker to eject its model, or another one by its name', async () => {
     const { link, serve } = createServed();
-    const ejected = serve.ejectModel();
-    expect(link.received).toEqual([{ type: 'eject-model', callId: 1 }]);
-    link.say({ type: 'call-answered', callId: 1, result: undefined });
-    await ejected;
+    const ejected = [serve.ejectModel(), serve.ejectModel('embedder')];
+    expect(link.received).toEqual([
+      { type: 'eject-model', callId: 1 },
+      { type: 'eject-model', callId: 2, model: 'embedder' },
+    ]);
+    for (const callId of [1, 2]) link.say({ type: 'call-answered', callId, result: undefined });
+    await Promise.all(ejected);
   });
 
   it('asks the worker for the texts of tokens', async () => {
@@ -1032,10 +1035,30 @@ describe('a new worker', () => {
     const loaded = serve.loadModel('owner/model', { signal: controller.signal });
     await vi.waitFor(() => expect(link.types).toContain('load-model'));
     controller.abort();
-    expect(link.types).toEqual(['load-model', 'steer-load']);
+    expect(link.types).toEqual(['load-model', 'leave-load']);
     link.welcome('B');
     await expect(loaded).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
-    expect(link.types).toEqual(['load-model', 'steer-load']);
+    expect(link.types).toEqual(['load-model', 'leave-load']);
+  });
+
+  it('hears which caller leaves a load, under the ID that it knows; the others wait on', async () => {
+    const { link, serve } = createServed();
+    const controller = new AbortController();
+    const left = serve.loadModel('owner/model', { signal: controller.signal });
+    const other = serve.loadModel('owner/model');
+    const later = new AbortController();
+    const served = serve.loadModel('owner/model', { signal: later.signal });
+    await vi.waitFor(() => expect(link.types).toHaveLength(3));
+    link.welcome('B');
+    link.clear();
+    controller.abort('bored');
+    await expect(left).rejects.toMatchObject({ name: 'AbortError', code: 'LOAD_CANCELLED', cause: 'bored' });
+    expect(link.received).toEqual([{ type: 'leave-load', loadId: 4 }]);
+    link.say({ type: 'call-refused', callId: 4, error: { code: 'LOAD_CANCELLED', message: 'late' } }, 'B');
+    for (const callId of [5, 6]) link.say({ type: 'call-answered', callId, result: undefined }, 'B');
+    expect(await Promise.all([other, served])).toHaveLength(2);
+    later.abort('too late');
+    expect(link.types, 'what is over cannot be left').toEqual(['leave-load']);
   });
 
   it('is not asked for a model whose signal had aborted before', async () => {

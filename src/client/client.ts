@@ -38,7 +38,7 @@ import { checkAppName } from '../protocol/names.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { checkedOptions } from './base/refusals.ts';
 import { tellOne } from './base/listeners.ts';
-import { Calls } from './links/calls.ts';
+import { Calls, type Ask } from './links/calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse, GenerationResponse } from './responses.ts';
 import type {
@@ -424,12 +424,6 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     keepStored();
     // Another load may run before this one.
     const unsubscribe = this.subscribe('status', ({ load }) => load?.id === modelName && onProgress?.(load));
-    const cancel = (): void => {
-      this.cancelLoad();
-      // Without a worker, nothing answers the cancellation.
-      if (!this.#connection.isServed) this.#calls.dropRefused();
-    };
-    signal?.addEventListener('abort', cancel);
     try {
       const asked = {
         source,
@@ -441,20 +435,22 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       await this.#calls.ask({ type: 'load-model', ...asked }, signal);
       return this.status();
     } catch (error) {
-      const isByCaller = signal?.aborted && error instanceof LoadCancelledError;
+      const isByCaller = signal?.aborted && error === signal.reason;
       throw isByCaller ? LoadCancelledError.byCaller(modelName, signal.reason) : error;
     } finally {
       unsubscribe();
-      signal?.removeEventListener('abort', cancel);
     }
   }
 
   /**
-   * Frees the memory of the model that generates, for all tabs, once its requests have ended. The next request, such as a prompt or the row of
-   * a job, loads it again and waits for that; so does a tab that takes over. Encoders stay.
+   * Frees the memory of a model, for all tabs, once its requests have ended. The next request, such as a prompt, a text to embed or the row of
+   * a job, loads it again and waits for that; so does a tab that takes over.
+   *
+   * @param model Its deployment or its ID. By default `text-generator`, so that encoders stay.
+   * @throws InvalidOptionError for a name that neither a deployment with a model nor a loaded model has.
    */
-  async ejectModel(): Promise<void> {
-    await this.#askInTurn('eject-model');
+  async ejectModel(model?: string): Promise<void> {
+    await this.#askInTurn({ type: 'eject-model', ...(model !== undefined && { model }) });
   }
 
   /**
@@ -464,7 +460,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
    * @throws As `loadModel`.
    */
   async restoreModel(): Promise<void> {
-    await this.#askInTurn('restore-model');
+    await this.#askInTurn({ type: 'restore-model' });
   }
 
   /**
@@ -495,7 +491,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
   }
 
   /**
-   * Cancels the current load, whichever tab started it: its `loadModel` rejects with LoadCancelledError. The downloaded part is kept. Does
+   * Cancels the current load for all tabs, whichever started it: each `loadModel` that waits for it rejects with LoadCancelledError. The downloaded part is kept. Does
    * nothing while the model before a temporary one is loaded: see `load.isRestore`.
    */
   cancelLoad(): void {
@@ -741,10 +737,10 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
     return turn;
   }
 
-  async #askInTurn(type: 'eject-model' | 'restore-model'): Promise<void> {
+  async #askInTurn(call: Parameters<Ask>[0]): Promise<void> {
     const turn = this.#inTurn(undefined);
     if (turn) await turn;
-    await this.#calls.ask({ type });
+    await this.#calls.ask(call);
   }
 
   #begin(activity: readonly RequestActivity[]): void {

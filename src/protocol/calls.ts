@@ -77,8 +77,8 @@ export const CALLS = {
   'restore-model': call('restore-model', {}),
   /** May ask the hub. */
   'plan-model': call('plan-model', { source: modelSource, deployment: v.exactOptional(name) }),
-  /** Frees the memory of the model that generates. The next request loads it again. */
-  'eject-model': call('eject-model', {}),
+  /** Frees the memory of a model: that of this deployment, or of this ID. The next request loads it again. */
+  'eject-model': call('eject-model', { model: v.exactOptional(name) }),
   'list-models': call('list-models', {}),
   'suggest-models': call('suggest-models', {}),
   /** Asks the hub. */

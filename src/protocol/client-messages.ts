@@ -43,6 +43,8 @@ const otherMessages = [
   clientMessage('cancel', { requestId }),
   /** Does nothing if no load is under way. */
   clientMessage('steer-load', { action: v.picklist(['pause', 'resume', 'cancel']) }),
+  /** The caller of this `load-model` no longer waits for it. The load goes on for others that do. */
+  clientMessage('leave-load', { loadId: count }),
   ...Object.values(CALLS),
 ];
 

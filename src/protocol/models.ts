@@ -185,6 +185,8 @@ export const encoderInfo = v.object({
    * where WASM is always faster, and for a model that is on one device alone.
    */
   crossoverTokens: v.exactOptional(count),
+  /** Set while `ejectModel` keeps it out of memory: the next request loads it again. */
+  isEjected: v.exactOptional(v.literal(true)),
 });
 /**
  * A model that makes vectors of texts, or ranks them. Numbers that a server does not report are 0.

@@ -16,6 +16,8 @@ export interface AppNames {
   readonly isVersionLock: (lockName: string) => boolean;
   /** Folder of the site's storage that holds models. */
   readonly storageFolder: string;
+  /** Item of the page's storage with the lock of the last worker that its tab has ended by itself. */
+  readonly leftItem: string;
   /** Names a lock that one worker holds until it ends. The tab that made the worker queues for it. */
   readonly createLifeName: () => string;
   /** Whether a lock has a name of `createLifeName`. */
@@ -46,6 +48,7 @@ export function namesOf(app?: string): AppNames {
     versionLock: (version) => `${root}:version:${version}`,
     isVersionLock: (lockName) => lockName.startsWith(`${root}:version:`),
     storageFolder: root,
+    leftItem: `${root}:left`,
     createLifeName: () => `${root}:worker:${createId()}`,
     isLifeName: (lockName) => lockName.startsWith(`${root}:worker:`),
     clientName: (clientId) => `${root}:client:${clientId}`,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { RequestId } from './ids.ts';
 import { rung } from './ladder.ts';
-import { count, id, type Wire } from './wire.ts';
+import { count, id, name, type Wire } from './wire.ts';
 
 const kind = v.picklist([
   'device-lost',
@@ -59,6 +59,8 @@ export const workerPast = v.object({
   maxRows: v.exactOptional(count),
   /** Requests that each ended one worker after another. The next worker fails them. */
   fatalIds: v.array(id<RequestId>()),
+  /** The lock of the last worker that its tab has ended by itself, as where the page was closed. */
+  left: v.exactOptional(name),
 });
 /** The history that a tab gives to the next worker. */
 export type WorkerPast = Wire<typeof workerPast>;

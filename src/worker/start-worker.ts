@@ -166,6 +166,7 @@ class WorkerStart {
       whenAlone: () => whenOthersEnded(navigator.locks, namesOf(app), lifeLock),
       ...(app !== undefined && { app }),
       isTrial,
+      lifeLock,
     });
     this.#serving = worker;
     // The browser reports an uncaught error to the host, but not a rejection.

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { CALL_ANSWERS, type CallName } from '../../protocol/call-answers.ts';
-import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../../protocol/errors/tabs.ts';
 import { modelNameOf } from '../../protocol/models.ts';
 import type { Outgoing } from './link.ts';
@@ -34,7 +33,8 @@ interface CallEnd {
 
 interface PendingCall extends CallEnd {
   readonly request: CallRequest;
-  readonly signal: AbortSignal | undefined;
+  /** Its key among those that are pending. Each worker gets it under another one. */
+  callId: number;
   /** Number of workers that were asked. */
   numWorkers: number;
 }
@@ -59,13 +59,21 @@ export class Calls {
   /**
    * Rejects if the answer doesn't fit its schema in `CALL_ANSWERS`.
    *
-   * @param signal Once aborted, a load isn't asked of the next worker.
+   * @param signal Of a load: when it aborts, the caller leaves it to others that wait, and gets the signal's reason at once.
    */
   async ask<Request extends CallRequest>(
     request: Request,
     signal?: AbortSignal,
   ): Promise<AnswerOf<Request['type']>> {
-    return v.parse(CALL_ANSWERS[request.type], await this.#ask(request, signal));
+    const { promise, ...end } = Promise.withResolvers<unknown>();
+    const call = this.#open(request, end);
+    const leave = (): void => this.#leave(call, signal?.reason);
+    signal?.addEventListener('abort', leave);
+    try {
+      return v.parse(CALL_ANSWERS[request.type], await promise);
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
   }
 
   /** Removes and returns a call that is answered now; undefined for one that was answered before. */
@@ -79,54 +87,55 @@ export class Calls {
     for (const callId of this.#pending.keys()) this.take(callId)?.reject(error);
   }
 
-  /** Rejects calls that no further worker should get. */
-  dropRefused(): void {
-    for (const [callId, call] of this.#pending) {
-      const refusal = refusalOf(call);
-      if (refusal) this.take(callId)?.reject(refusal);
-    }
-  }
-
   /**
    * Sends the pending calls to the current worker, in order. Their IDs are new: one that was sent before the worker welcomed this
    * client has overtaken those before it, so its first answer isn't the last word.
    */
   askAgain(): void {
-    this.dropRefused();
     const calls = [...this.#pending.values()];
     this.#pending.clear();
-    for (const call of calls) this.#send(call);
+    for (const call of calls) {
+      const refusal = refusalOf(call);
+      if (refusal) call.reject(refusal);
+      else this.#send(call);
+    }
   }
 
-  #ask(request: CallRequest, signal: AbortSignal | undefined): Promise<unknown> {
+  /** Undefined for a call that is refused. */
+  #open(request: CallRequest, end: CallEnd): PendingCall | undefined {
     const refusal =
       this.#connection.end ?? ('deployment' in request ? nameRefusal(request.deployment) : undefined);
-    if (refusal) return Promise.reject(refusal);
-    const resolvers = Promise.withResolvers<unknown>();
     try {
+      if (refusal) throw refusal;
       checkLevels(request);
-      this.#send({ ...resolvers, request: structuredClone(request), signal, numWorkers: 0 });
+      const call = { ...end, request: structuredClone(request), callId: 0, numWorkers: 0 };
+      this.#send(call);
+      return call;
     } catch (error) {
-      resolvers.reject(cloneRefusal(error, request));
+      end.reject(refusal ?? cloneRefusal(error, request));
+      return undefined;
     }
-    return resolvers.promise;
   }
 
   /** @throws DataCloneError. */
   #send(call: PendingCall): void {
-    const callId = ++this.#lastCallId;
+    call.callId = ++this.#lastCallId;
     if (this.#connection.isServed) {
-      this.#connection.post({ ...call.request, callId });
+      this.#connection.post({ ...call.request, callId: call.callId });
       call.numWorkers += 1;
     }
-    this.#pending.set(callId, call);
+    this.#pending.set(call.callId, call);
+  }
+
+  #leave(call: PendingCall | undefined, reason: unknown): void {
+    if (!call || !this.#pending.delete(call.callId)) return;
+    this.#connection.post({ type: 'leave-load', loadId: call.callId });
+    call.reject(reason);
   }
 }
 
 /** Why the next worker should not get this call. */
-function refusalOf({ request, signal, numWorkers }: PendingCall): Error | undefined {
-  if (request.type !== 'load-model') return undefined;
-  const modelName = modelNameOf(request.source);
-  if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
-  return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
+function refusalOf({ request, numWorkers }: PendingCall): Error | undefined {
+  if (request.type !== 'load-model' || numWorkers < MAX_WORKERS_OF_LOAD) return undefined;
+  return LoadAbandonedError.of(modelNameOf(request.source), numWorkers);
 }

@@ -277,6 +277,51 @@ describe('WorkerHost', () => {
   });
 });
 
+/** As the next page of the site finds it. */
+const leftIn = (): unknown => {
+  const { host, initOf } = createHost({ locks: new FakeLocks() });
+  host.start();
+  const init = initOf(0);
+  return typeof init === 'object' && init && 'past' in init ? init.past : undefined;
+};
+
+describe('WorkerHost, of a worker that its tab ends', () => {
+  beforeEach(() => {
+    const items = new Map<string, string>();
+    vi.stubGlobal('localStorage', {
+      getItem: (name: string) => items.get(name) ?? null,
+      setItem: (name: string, value: string) => void items.set(name, value),
+    });
+  });
+
+  it('tells the next one, also in another page: that start was not broken', () => {
+    const { host, initOf } = createHost({ locks: new FakeLocks() });
+    host.start();
+    expect(leftIn()).not.toHaveProperty('left');
+    host.stop();
+    const [left] = namesOf(initOf(0));
+    expect(left).toBeDefined();
+    expect(leftIn()).toMatchObject({ left });
+  });
+
+  it('tells nothing of one that fails, nor where the page may store nothing', () => {
+    const { host, workers } = createHost({ locks: new FakeLocks() });
+    host.start();
+    workers[0]?.fail('out of memory');
+    expect(leftIn()).not.toHaveProperty('left');
+    vi.stubGlobal('localStorage', {
+      getItem: () => {
+        throw new DOMException('denied', 'SecurityError');
+      },
+      setItem: () => {
+        throw new DOMException('denied', 'SecurityError');
+      },
+    });
+    host.stop();
+    expect(leftIn()).not.toHaveProperty('left');
+  });
+});
+
 describe('WorkerHost, of a worker that cannot say what happened to it', () => {
   it('replaces one whose lock is free', async () => {
     const locks = new FakeLocks();

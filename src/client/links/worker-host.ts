@@ -9,6 +9,7 @@ import {
   parseHostMessage,
 } from '../../protocol/host-messages.ts';
 import type { RequestId } from '../../protocol/ids.ts';
+import { leftWorker } from './left-worker.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from '../../protocol/locks.ts';
@@ -82,7 +83,14 @@ export class WorkerHost {
     this.#hosted?.port.postMessage(message);
   }
 
+  /** The start of a worker that its tab ends is no broken one. */
   stop(): void {
+    const { lifeLock } = this.#hosted ?? {};
+    if (lifeLock !== undefined) leftWorker(this.#options.init.app, lifeLock);
+    this.#drop();
+  }
+
+  #drop(): void {
     this.#cancelStart?.();
     this.#cancelStart = undefined;
     this.#hosted?.watch.stop();
@@ -134,12 +142,13 @@ export class WorkerHost {
   }
 
   #sendInit({ port, lifeLock }: HostedWorker): void {
+    const left = leftWorker(this.#options.init.app);
     port.postMessage({
       version: PROTOCOL_VERSION,
       type: 'init',
       ...this.#options.init,
       ...(lifeLock && { lifeLock }),
-      past: this.#plan.past,
+      past: { ...this.#plan.past, ...(left && { left }) },
       tabs: this.#options.tabs(),
     } satisfies WorkerInit);
   }
@@ -233,7 +242,7 @@ export class WorkerHost {
   /** A script that doesn't call `startWorker` won't do so in the next worker either. */
   #endSilent(hosted: HostedWorker, seconds: number): void {
     if (hosted.state === 'silent') {
-      this.stop();
+      this.#drop();
       this.#options.onGiveUp(WorkerSilentError.after(seconds));
     } else {
       this.#replace(hosted, 'worker-hang', `no answer for ${seconds} s`);
@@ -252,7 +261,7 @@ export class WorkerHost {
 
   #end(hosted: HostedWorker, end: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
-    this.stop();
+    this.#drop();
     const phase = phaseOf(hosted);
     const move = this.#plan.recordEnd({ ...end, phase });
     const isMissing = phase === 'fetch';

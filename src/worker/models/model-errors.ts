@@ -75,6 +75,13 @@ export function deletedModel(id: string, successor?: string): ModelDeletedError 
   );
 }
 
+/** Its files are read or written now. */
+export function modelIsLoaded(id: string): ModelInUseError {
+  return new ModelInUseError(
+    `${id} is being loaded: wait until it serves, or stop that with cancelLoad(), and delete it then.`,
+  );
+}
+
 export function modelInUse(id: string): ModelInUseError {
   return new ModelInUseError(
     `${id} is in use: load another model first, or delete it all the same with deleteModel(key, { force: true }). It then runs until its tab closes.`,

@@ -191,7 +191,10 @@ export class ServeWorker {
         this.#router.cancel(message.requestId, clientId);
         break;
       case 'steer-load':
-        void this.#models.steerLoad(message.action);
+        void this.#models.tell((models) => models.steer(message.action));
+        break;
+      case 'leave-load':
+        void this.#models.tell((models) => models.leave(clientId, message.loadId));
         break;
       default:
         message satisfies never;
@@ -208,6 +211,7 @@ export class ServeWorker {
   forget(clientId: ClientId): void {
     this.#router.forget(clientId);
     this.#knobs.forget(clientId);
+    void this.#models.tell((models) => models.forget(clientId));
     void this.#answer({ version: PROTOCOL_VERSION, type: 'restore-model', clientId, callId: 0 });
     if (this.#openTabs.delete(clientId)) this.#status.change({ tabs: this.#openTabs.current });
   }
@@ -276,7 +280,7 @@ export class ServeWorker {
   }
 
   #serveTask(task: EncoderTask): EncoderDeployment {
-    const restore = (): void => void this.#models.restoreEncoder(task.name);
+    const restore = (): void => void this.#models.tell((models) => models.restoreEncoder(task.name));
     const listener = this.#listenerOf(task.name);
     return new EncoderDeployment(
       task,

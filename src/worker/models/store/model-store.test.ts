@@ -19,9 +19,14 @@ async function chooseStored() {
     return Promise.resolve({});
   });
   await store.serve(FIRST, folder);
-  /** The model that a starting worker serves; `fault`: the worker before it has failed. */
-  const start = async (before?: 'fault') => {
-    const chosen = await store.served(FIRST, before === 'fault');
+  let numWorkers = 0;
+  /** The last worker whose tab was closed. */
+  let left: string | undefined;
+  /** The model that a starting worker serves; `fault`: the worker before it has failed; `closed`: its tab was closed. */
+  const start = async (before?: 'fault' | 'closed') => {
+    if (before === 'closed') left = `worker ${numWorkers}`;
+    const worker = `worker ${++numWorkers}`;
+    const chosen = await store.served(FIRST, { isAfterFault: before === 'fault', worker, left });
     return chosen && ('key' in chosen ? chosen.key : chosen);
   };
   return { store, folder, key: folder.key, start };
@@ -112,6 +117,25 @@ describe('the model that this browser was told to serve', () => {
     expect(await start()).toBe(key);
   });
 
+  it('is the same however often the page is closed or reloaded while it starts', async () => {
+    const { key, start } = await chooseStored();
+    await start();
+    for (let count = 0; count < 10; count++) expect(await start('closed')).toBe(key);
+  });
+
+  it('is left alone after five starts that crashed, also where pages were closed between them', async () => {
+    const { start } = await chooseStored();
+    for (let count = 0; count < 4; count++) {
+      await start();
+      await start('closed');
+    }
+    await start();
+    await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
+    await expect(start('closed'), 'of the last try, which did not start it').rejects.toMatchObject({
+      code: 'MODEL_START_FAILED',
+    });
+  });
+
   it('is left alone after five starts without an end, and each start says so, until it is chosen again', async () => {
     const { store, folder, key, start } = await chooseStored();
     for (let count = 0; count < 5; count++) await start();
@@ -165,7 +189,8 @@ describe('the model that this browser was told to serve', () => {
 
   it('does not count once the app names another first model', async () => {
     const { store } = await chooseStored();
-    expect(await store.served('another one', false)).toBeUndefined();
+    const start = { isAfterFault: false, worker: undefined, left: undefined };
+    expect(await store.served('another one', start)).toBeUndefined();
   });
 
   it('is forgotten with the model, also while it starts', async () => {

@@ -36,8 +36,8 @@ const CHECKED_GPUS = 'gpus.json';
 /** An update of the browser makes another one. */
 const MAX_CHECKED_GPUS = 32;
 /**
- * Starts of a stored model that did not end, in a row. Closing the page and a crash for lack of memory look alike, so several
- * are allowed; after a known fault, fewer.
+ * Starts of a stored model that did not end, in a row. A page that was closed doesn't count, but not every browser lets it say so before it is gone, so
+ * several are allowed; after a known fault, fewer.
  */
 const MAX_STARTS = 5;
 const MAX_STARTS_BEFORE_FAULT = 2;
@@ -49,6 +49,16 @@ export type FetchedModel = Wire<typeof fetchedModel>;
 /** A model that a user has chosen in place of the one that the app names. */
 export type ChosenModel = ModelFolder | FetchedModel;
 
+/** What a starting worker knows of itself, and of the one before. */
+export interface StartFacts {
+  /** Whether the previous worker failed. */
+  readonly isAfterFault: boolean;
+  /** Names this worker. Left out where its tab can't. */
+  readonly worker: string | undefined;
+  /** Names the last worker that its tab has ended by itself, if it did. */
+  readonly left: string | undefined;
+}
+
 /** `served.json`. */
 const servedNote = v.object({
   /** Names the model that the app begins with. After another one is named there, the note no longer counts. */
@@ -57,6 +67,8 @@ const servedNote = v.object({
   model: v.union([v.string(), fetchedModel]),
   /** Starts of a stored model that did not end, in a row. */
   numStarts: v.number(),
+  /** Names the worker of the last one. */
+  startedBy: v.optional(v.string()),
 });
 type ServedNote = Wire<typeof servedNote>;
 
@@ -152,21 +164,23 @@ export class ModelStore {
    * The model that was chosen in place of the app's first one, if any. Counts the starts of a stored one until `endStart`.
    *
    * @param first Names the model that the app begins with.
-   * @param isAfterFault Whether the previous worker failed.
    * @param note Names what it serves for: the text generator by default, or a deployment of encoders.
    * @throws ModelStartError after too many starts that did not end, until the next `serve`.
    * @throws ModelFileCorruptError if it is incomplete; then it is deleted.
    */
-  async served(first: string, isAfterFault: boolean, note = SERVED): Promise<ChosenModel | undefined> {
+  async served(first: string, start: StartFacts, note = SERVED): Promise<ChosenModel | undefined> {
     const served = await this.#readServed(note);
     if (served?.first !== first) return undefined;
-    const { model: key, numStarts } = served;
+    const { model: key, startedBy } = served;
     if (typeof key !== 'string') return key;
+    const { isAfterFault, worker, left } = start;
+    const wasLeft = startedBy !== undefined && startedBy === left;
+    const numStarts = wasLeft ? Math.max(0, served.numStarts - 1) : served.numStarts;
     if (!(numStarts < (isAfterFault ? MAX_STARTS_BEFORE_FAULT : MAX_STARTS))) {
       await this.#writeServed({ ...served, numStarts: MAX_STARTS }, note);
       throw startsBrokeOff(nameIn(key));
     }
-    const counted = this.#writeServed({ ...served, numStarts: numStarts + 1 }, note);
+    const counted = this.#writeServed({ ...served, numStarts: numStarts + 1, startedBy: worker }, note);
     const [folder] = await Promise.all([this.#find(key), counted]);
     if (folder) return folder;
     await this.delete(key);

@@ -175,6 +175,41 @@ describe('a deployment of encoders', () => {
     expect(log.slice(1)).toEqual(['a NoEncoderError', 'b NoEncoderError', 'c NoEncoderError']);
   });
 
+  it('ends its requests before its model goes; later ones wait, and ask for it again', async () => {
+    const { deployment, runs, log, submit } = setUp();
+    const model = createModel(runs);
+    deployment.use(model);
+    submit('a', ['one']);
+    await settled();
+    const ejected = deployment.eject();
+    submit('b', ['later']);
+    await settled();
+    expect([log, runs.length, deployment.isListed]).toEqual([[], 1, true]);
+    runs[0]?.end();
+    expect(await ejected).toBe(model);
+    expect([log, runs.length, deployment.isListed, deployment.isAsking]).toEqual([
+      ['restore'],
+      1,
+      true,
+      true,
+    ]);
+    deployment.use(model);
+    await settled();
+    expect(runs[1]?.rows.map(({ tokenIds }) => tokenIds.length)).toEqual([5]);
+  });
+
+  it('lets a model go at once that has nothing to do, once, and loads it with the next request', async () => {
+    const { deployment, log, submit } = setUp();
+    expect(await deployment.eject()).toBeUndefined();
+    deployment.use(createModel([]));
+    expect(await deployment.eject()).toBeDefined();
+    expect(await deployment.eject()).toBeUndefined();
+    expect([log, deployment.isListed]).toEqual([[], true]);
+    submit('a', ['x']);
+    submit('b', ['y']);
+    expect(log).toEqual(['restore']);
+  });
+
   it('starts unanswered requests again with the model that replaces another', async () => {
     const { deployment, runs, log, submit, answered } = setUp();
     deployment.use(createModel(runs));

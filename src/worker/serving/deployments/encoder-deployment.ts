@@ -42,18 +42,20 @@ interface Started extends EncoderWork {
   numLeft: number;
 }
 
-/** Where requests wait for a model: `none` until the first of them asks for the one of an earlier worker. */
+/** `none`: the next request asks for a model, either that of an earlier worker or one that was ejected. */
 type ModelState =
-  | { readonly type: 'none' | 'restoring' }
+  | { readonly type: 'none' | 'restoring'; readonly isEjected: boolean }
   | { readonly type: 'ready'; readonly model: LoadedEncoder }
-  | { readonly type: 'failed'; readonly error: Error };
+  /** It ends its requests before it goes. Those that come meanwhile wait. */
+  | { readonly type: 'leaving'; readonly model: LoadedEncoder; readonly onIdle: () => void }
+  | { readonly type: 'failed'; readonly error: unknown };
 
 interface EncoderDeploymentOptions {
   readonly clock: Clock;
   /** Shares the device with texts. */
   readonly pace: Pick<TextPace, 'roomMs' | 'run'>;
   readonly listener: BatchedDeploymentListener;
-  /** Called once, if a request comes before a model: leads to `use` or `fail`. */
+  /** Called if a request comes before a model, or after its ejection: leads to `use` or `fail`. */
   readonly restore: () => void;
 }
 
@@ -64,7 +66,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   readonly #batched: BatchedDeployment;
   readonly #early = new WaitingRoom();
   readonly #started = new Map<RequestId, Started>();
-  #model: ModelState = { type: 'none' };
+  #model: ModelState = { type: 'none', isEjected: false };
 
   constructor(task: EncoderTask, options: EncoderDeploymentOptions, maxRows?: number) {
     this.#task = task;
@@ -93,9 +95,14 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     );
   }
 
-  /** Whether a model serves. */
+  /** Whether a model serves, or would with the next request. */
   get isListed(): boolean {
-    return this.#model.type === 'ready';
+    return 'model' in this.#model || ('isEjected' in this.#model && this.#model.isEjected);
+  }
+
+  /** Whether requests wait for what `restore` leads to. */
+  get isAsking(): boolean {
+    return this.#model.type === 'restoring';
   }
 
   get knobs(): BatchKnobs {
@@ -112,7 +119,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
 
   /** Serves with this model. Requests that are not answered begin again. Returns the model before it. */
   use(model: LoadedEncoder): LoadedEncoder | undefined {
-    const old = this.#model.type === 'ready' ? this.#model.model : undefined;
+    const old = modelOf(this.#model);
     const started = [...this.#started.values()];
     this.#started.clear();
     for (const { submission, rows } of started) this.#cancelRows(submission.requestId, rows);
@@ -122,25 +129,45 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     return old;
   }
 
+  /** Lets the model go when its requests have ended, and returns it. */
+  async eject(): Promise<LoadedEncoder | undefined> {
+    if (this.#model.type !== 'ready') return undefined;
+    const { model } = this.#model;
+    const { promise: idle, resolve: onIdle } = Promise.withResolvers<void>();
+    this.#model = { type: 'leaving', model, onIdle };
+    this.#noteIdle();
+    await idle;
+    this.#model = { type: 'none', isEjected: true };
+    if (this.#early.size > 0) this.#restore();
+    return model;
+  }
+
   /** There is no model. Requests that wait fail. */
-  fail(error: Error): void {
-    if (this.#model.type === 'ready') return;
+  fail(error: unknown): void {
+    if ('model' in this.#model) return;
     this.#model = { type: 'failed', error };
     this.#startEarly();
   }
 
   submitAll(submissions: readonly Submission[]): void {
     this.#early.enter(submissions);
-    if (this.#model.type === 'none') {
-      this.#model = { type: 'restoring' };
-      this.#options.restore();
-    } else if (this.#model.type !== 'restoring') void this.#start(submissions);
+    if (this.#model.type === 'none') this.#restore();
+    else if (this.#model.type === 'ready' || this.#model.type === 'failed') void this.#start(submissions);
   }
 
   cancel(requestId: RequestId): void {
     const error = RequestCancelledError.because(undefined);
     if (this.#early.leave(requestId)) this.#options.listener.onFailed(requestId, error);
     else this.#end(requestId, error);
+  }
+
+  #restore(): void {
+    this.#model = { type: 'restoring', isEjected: this.isListed };
+    this.#options.restore();
+  }
+
+  #noteIdle(): void {
+    if (this.#model.type === 'leaving' && this.#started.size === 0) this.#model.onIdle();
   }
 
   #startEarly(): void {
@@ -204,20 +231,21 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
   #paddedTokens(rows: readonly EncoderRow[]): number {
     const size = rows.length * longestOf(rows);
     if (rows.length === 1) return Math.min(size, this.knobs.maxBatchSize);
-    if (this.#model.type !== 'ready') return size;
-    const { backend } = this.#model.model;
+    const model = modelOf(this.#model);
+    if (!model) return size;
+    const { backend } = model;
     const { roomMs } = this.#options.pace;
     const isTooLong = roomMs < Infinity && sumOf(rows) > backend.tokensWithin(roomMs);
     return isTooLong || !backend.fits(rows) ? Infinity : size;
   }
 
   async #run(rows: readonly EncoderRow[]): Promise<readonly (EncodedRow | Error)[]> {
-    const state = this.#model;
-    if (state.type !== 'ready') throw new Error('Expected rows of a model');
+    const model = modelOf(this.#model);
+    if (!model) throw new Error('Expected rows of a model');
     const { outputs, backend } = await this.#options.pace.run(() => {
       // `use` has started their requests again.
-      if (this.#model !== state) throw new Error('Another model serves');
-      return state.model.backend.run(rows);
+      if (modelOf(this.#model) !== model) throw new Error('Another model serves');
+      return model.backend.run(rows);
     });
     return outputs.map((output) => {
       const isFinite = output.every((value) => Number.isFinite(value));
@@ -243,6 +271,7 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
       ended.push({ requestId, result: request.answer(request.outputs) });
     }
     this.#options.listener.onBatch({ ...batch, ...ranOn, numTokens }, ended);
+    this.#noteIdle();
   }
 
   #onFailed(rowId: RequestId, error: unknown): void {
@@ -257,11 +286,16 @@ export class EncoderDeployment implements ServedDeployment<BatchKnobs> {
     this.#started.delete(requestId);
     this.#cancelRows(requestId, request.rows);
     this.#options.listener.onFailed(requestId, error);
+    this.#noteIdle();
   }
 
   #cancelRows(requestId: RequestId, rows: readonly EncoderRow[]): void {
     for (const index of rows.keys()) this.#batched.cancel(sequenceIdOf(requestId, index));
   }
+}
+
+function modelOf(state: ModelState): LoadedEncoder | undefined {
+  return 'model' in state ? state.model : undefined;
 }
 
 /** Options are those of all inputs. */

@@ -2,7 +2,7 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { systemClock } from '../../../batching/base/clock.ts';
 import { loadModel, type ReportProgress } from './load-model.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
-import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
+import type { ChosenModel, ModelStore, StartFacts } from '../../models/store/model-store.ts';
 import { LoadCancelledError, ModelStartError } from '../../../protocol/errors/hub.ts';
 import { ModelFileCorruptError, NoModelError } from '../../../protocol/errors/model.ts';
 import { GpuWrongValuesError } from '../../../protocol/errors/runtime.ts';
@@ -27,15 +27,16 @@ import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../reports/host-reports.ts';
+import { importPart } from '../../base/import-part.ts';
 import { checkGpu } from './check-gpu.ts';
-import type { EncoderModels, EncoderModelsOptions } from './encoder-models.ts';
+import type { EncoderModels, EncoderModelsOptions, LoadParts } from './encoder-models.ts';
+import { idOf, type HeldModels } from './held-models.ts';
 import { LoadFraction, LoadJob, nameOfLoad } from './load-job.ts';
 import { deletedModel, notStoredFor } from '../../models/model-errors.ts';
 import { findStored, obtainModel } from './obtain-model.ts';
-import { reserveEncoders } from './reserve-encoders.ts';
 import type { RemovableField } from '../reports/status-publisher.ts';
 
-export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past' | 'isTrial'> {
+export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'past' | 'isTrial' | 'lifeLock'> {
   /** The model that the app begins with. */
   readonly first: FirstModelInit;
   /** The ID of the model that the worker before this one ran, once a tab has told it. */
@@ -66,6 +67,8 @@ export class FirstModel {
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
   readonly #device: SharedDevice;
+  readonly #held: HeldModels;
+  readonly #start: StartFacts;
   readonly #encoders: EncoderModels;
   #rung: Rung | undefined;
   #job: LoadJob | undefined;
@@ -76,13 +79,10 @@ export class FirstModel {
   #isLossTold = false;
   #failure: unknown;
 
-  constructor(
-    options: ModelOptions,
-    store: Promise<ModelStore>,
-    device: SharedDevice,
-    encoders: EncoderModels,
-  ) {
+  constructor(options: ModelOptions, encoders: EncoderModels, { store, device, held, start }: LoadParts) {
     this.#device = device;
+    this.#held = held;
+    this.#start = start;
     this.#encoders = encoders;
     this.name = nameOfLoad(options.first.model, options.first.dtype);
     this.#options = options;
@@ -120,17 +120,22 @@ export class FirstModel {
     this.#options.generator.fail(error);
   }
 
-  /** Without a model prompts fail, for the reason that they had at the start. */
-  serveNone(): void {
+  /**
+   * Without a model prompts fail.
+   *
+   * @param reason Of a model that served. Left out, prompts fail as they did at the start.
+   */
+  serveNone(reason?: Error): void {
     const { onStatus, generator } = this.#options;
     onStatus({ state: 'ready' }, ['progress', 'model', 'backend', 'isEjected']);
-    if (this.#failure === undefined) generator.fail(toWireError(NoModelError.of()));
+    if (reason || this.#failure === undefined) generator.fail(toWireError(reason ?? NoModelError.of()));
     else this.fail(this.#failure);
   }
 
   /** Counts the memory of the encoders that the app names. False if they don't fit together: then nothing is loaded. */
   async reserve(encoders: readonly EncoderInit[]): Promise<boolean> {
     try {
+      const { reserveEncoders } = await importPart(() => import('./reserve-encoders.ts'));
       await reserveEncoders(encoders, this.#device, this.#store);
       return true;
     } catch (cause) {
@@ -205,11 +210,11 @@ export class FirstModel {
   }
 
   async #chosenBefore(): Promise<ChosenModel | undefined> {
-    const { past, onStatus, isTrial } = this.#options;
+    const { onStatus, isTrial } = this.#options;
     try {
       const store = await this.#store;
       if (isTrial) return await store.chosen(this.name);
-      return await store.served(this.name, past.recovery !== undefined);
+      return await store.served(this.name, this.#start);
     } catch (cause) {
       // Without storage, nothing was stored: that is no failure to show.
       this.#isLossTold = cause instanceof ModelFileCorruptError || cause instanceof ModelStartError;
@@ -250,13 +255,22 @@ export class FirstModel {
   async #serve(
     choose: (device: DeviceChoice) => ChosenModel | Promise<ChosenModel>,
   ): Promise<ServedModel | undefined> {
-    const { onStatus, onRung, generator } = this.#options;
+    const { onStatus, onRung } = this.#options;
     const report: ReportProgress = (stage) =>
       onStatus({ progress: { ...stage, fraction: this.#fraction.at(stage) } }, []);
     const device = await this.#device.get();
     this.#rung = device.rung;
     onRung(device.rung);
     const chosen = await choose(device);
+    return this.#held.during(chosen, () => this.#serveWith(chosen, device, report));
+  }
+
+  async #serveWith(
+    chosen: ChosenModel,
+    device: DeviceChoice,
+    report: ReportProgress,
+  ): Promise<ServedModel | undefined> {
+    const { onStatus, generator } = this.#options;
     const model = await loadModel(chosen, device, report);
     if ('encoder' in model) {
       await this.#encoders.use(model, chosen);
@@ -303,8 +317,4 @@ export class FirstModel {
   get #isLastTry(): boolean {
     return this.#isOnLastRung && this.#options.past.recovery?.rung === this.#rung;
   }
-}
-
-export function idOf(chosen: ChosenModel): string {
-  return 'source' in chosen ? modelNameOf(chosen.source) : chosen.manifest.id;
 }

@@ -27,6 +27,7 @@ export class LoadJob {
   readonly #send: (load: ModelLoad) => void;
   #run = new AbortController();
   #cancelled: LoadCancelledError | undefined;
+  readonly #cancellation = Promise.withResolvers<void>();
   /** Set while the load is paused. */
   #pause: PromiseWithResolvers<void> | undefined;
   #hasEnded = false;
@@ -56,6 +57,11 @@ export class LoadJob {
 
   get isCancelled(): boolean {
     return this.#cancelled !== undefined;
+  }
+
+  /** Resolves once it is cancelled. */
+  get cancelled(): Promise<void> {
+    return this.#cancellation.promise;
   }
 
   /** Takes the state of a phase, and adds its speed. */
@@ -108,6 +114,7 @@ export class LoadJob {
     this.#cancelled ??= LoadCancelledError.of(this.id, why);
     this.#run.abort(this.#cancelled);
     this.#pause?.resolve();
+    this.#cancellation.resolve();
   }
 
   /** Reports that all is done. */

@@ -21,7 +21,7 @@ import {
   type ModelInfo,
   type StartStage,
 } from '../../../protocol/models.ts';
-import { loadEncoder } from '../../runtime/encoder/load-encoder.ts';
+import { importPart } from '../../base/import-part.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { PackedModel } from '../../runtime/model-backend.ts';
@@ -119,6 +119,7 @@ async function load(
     !model.encoder,
   );
   if (model.encoder) {
+    const { loadEncoder } = await importPart(() => import('../../runtime/encoder/load-encoder.ts'));
     const encoder = await loadEncoder(id, model.encoder, tokenizer, { model, packed, weights }, device);
     return { ...encoder, deviceBytes };
   }

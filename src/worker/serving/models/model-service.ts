@@ -72,13 +72,10 @@ export class ModelService {
     return models ? models.tokenTexts(tokenIds) : [];
   }
 
-  async steerLoad(action: 'pause' | 'resume' | 'cancel'): Promise<void> {
-    (await this.#models)?.steer(action);
-  }
-
-  /** Loads the model with which this deployment of encoders served before. */
-  async restoreEncoder(deployment: string): Promise<void> {
-    (await this.#models)?.restoreEncoder(deployment);
+  /** For what is answered by nobody. Does nothing where no model is started. */
+  async tell(act: (models: ModelSwitch) => void): Promise<void> {
+    const models = await this.#models;
+    if (models) act(models);
   }
 
   async #serve(first: FirstModelInit, backend: BackendChoice): Promise<void> {

@@ -7,6 +7,7 @@ import type { LoadedModel } from '../../runtime/loaded-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
+import type { EncoderModelsOptions } from './encoder-models.ts';
 import type { LoadJob } from './load-job.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { obtainModel } from './obtain-model.ts';
@@ -53,11 +54,17 @@ const STORED_FOLDER = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
 const STORED = { key: 'other', id: 'a/b', revision: '', storedBytes: 1, totalBytes: 1 };
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
+interface SwitchOptions {
+  readonly modelBefore?: string;
+  readonly isTrial?: true;
+  readonly deployments?: EncoderModelsOptions['deployments'];
+}
+
 /** Logs a line for each model that is loaded, takes over or is released. The test can hold each of these steps. */
 function createSwitch(
   past: Partial<WorkerPast> = {},
   first: FirstModelInit = FIRST,
-  { modelBefore, isTrial }: { readonly modelBefore?: string; readonly isTrial?: true } = {},
+  { modelBefore, isTrial, deployments = new Map() }: SwitchOptions = {},
 ) {
   const log: string[] = [];
   let status: Partial<WorkerStatus> = {};
@@ -73,7 +80,10 @@ function createSwitch(
     return Promise.resolve({ ...model, modelInfo: { ...model.modelInfo, id: name } });
   };
   const ejected: { restore?: () => void } = {};
-  const hold = { use: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
+  const hold = {
+    use: (_signal?: AbortSignal): Promise<void> => Promise.resolve(),
+    eject: Promise.resolve(),
+  };
   const models = new ModelSwitch({
     first,
     modelBefore: () => modelBefore,
@@ -85,10 +95,10 @@ function createSwitch(
         await hold.use(signal);
         log.push(`serve ${id}`);
       },
-      eject(restore) {
+      async eject(wanted) {
         log.push('eject');
-        ejected.restore = restore;
-        return Promise.resolve();
+        ejected.restore = wanted;
+        await hold.eject;
       },
       hasBegunText: false,
       fail: ({ code }) => void log.push(`fail ${code}`),
@@ -99,13 +109,20 @@ function createSwitch(
       changes.push(change);
     },
     onRung: () => {},
-    encoders: { deployments: new Map(), onChange: () => {} },
+    encoders: { deployments, onChange: () => {} },
   });
   const load = (request: LoadRequest = EMBEDDED) => models.load(request);
-  const eject = async () => models.calls['eject-model']({ ...CALL, type: 'eject-model' });
+  const eject = async (model?: string) =>
+    models.calls['eject-model']({ ...CALL, type: 'eject-model', ...(model !== undefined && { model }) });
+  /** Requests run, so that an ejection waits for the end of this. */
+  const holdEject = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hold.eject = promise;
+    return resolve;
+  };
   /** As the first prompt does after an ejection. */
   const want = (): void => ejected.restore?.();
-  return { models, load, eject, want, log, hold, changes, status: () => status };
+  return { models, load, eject, holdEject, want, log, hold, changes, status: () => status };
 }
 
 /** Ends when it is aborted, with the reason. */
@@ -120,6 +137,7 @@ function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promi
   return () =>
     Promise.resolve({
       served: () => Promise.resolve(STORED_FOLDER),
+      folders: () => Promise.resolve([STORED_FOLDER]),
       sweep: () => Promise.resolve(),
       endStart: async (key) => void log.push(`end ${key}`),
       ...change,
@@ -177,7 +195,7 @@ describe('a model that has taken over', () => {
 });
 
 const TEMPORARY = { ...EMBEDDED, dtype: 'q8', isTemporary: true, clientId: clientId('tab') } as const;
-const restore = ({ models }: ReturnType<typeof createSwitch>, tab = 'tab') =>
+const restore = ({ models }: Pick<ReturnType<typeof createSwitch>, 'models'>, tab = 'tab') =>
   models.calls['restore-model']({ ...CALL, clientId: clientId(tab), type: 'restore-model' });
 
 /** Its log has the notes for the next start too. */
@@ -406,6 +424,23 @@ describe('a temporary model', () => {
   });
 });
 
+/** Deployments of encoders without a model. */
+function recordingDeployments() {
+  const failures: [string, unknown][] = [];
+  const deployments = new Map(
+    ['embedder', 'reranker'].map((name) => [
+      name,
+      {
+        isAsking: false,
+        use: () => undefined,
+        eject: () => Promise.resolve(undefined),
+        fail: (error: unknown) => void failures.push([name, error]),
+      },
+    ]),
+  );
+  return { deployments, failures };
+}
+
 describe('encoders that the app names', () => {
   const hub = { type: 'hub', hub: 'https://hub', revision: 'main' } as const;
   const encoders = [
@@ -453,11 +488,38 @@ describe('encoders that the app names', () => {
     expect(failed).toEqual(['a/bert', 'a/cross']);
   });
 
+  it('say to their own requests why they failed, and don’t hide it behind each other', async () => {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    const { deployments, failures } = recordingDeployments();
+    const { models, load, status } = createSwitch({}, { ...FIRST, encoders }, { deployments });
+    const { promise: later, resolve } = Promise.withResolvers<void>();
+    platform.obtain = async ({ id }) => {
+      if (id === 'a/cross') await later;
+      throw notFound(id, 'https://hub', 'model');
+    };
+    await models.started;
+    await vi.waitFor(() => expect(status().load?.id).toBe('a/cross'));
+    expect(status().loadFailure, 'while the other one loads').toMatchObject({ id: 'a/bert' });
+    resolve();
+    await load();
+    expect(failures).toMatchObject([
+      ['embedder', { code: 'MODEL_NOT_FOUND', message: expect.stringContaining('a/bert') }],
+      ['reranker', { code: 'MODEL_NOT_FOUND', message: expect.stringContaining('a/cross') }],
+    ]);
+  });
+
   it('and the first model are not loaded where they don’t fit together', async () => {
     platform.reserve = () => Promise.reject(tooLarge('it needs 9 MB', 1));
-    const { models, log, status } = createSwitch({}, { ...FIRST, encoders });
+    const { deployments, failures } = recordingDeployments();
+    const { models, log, status } = createSwitch({}, { ...FIRST, encoders }, { deployments });
     await models.started;
     expect(log).toEqual(['fail MODEL_TOO_LARGE']);
+    await vi.waitFor(() =>
+      expect(failures).toMatchObject([
+        ['embedder', { code: 'MODEL_TOO_LARGE' }],
+        ['reranker', { code: 'MODEL_TOO_LARGE' }],
+      ]),
+    );
     expect(status()).toMatchObject({ state: 'failed', error: { code: 'MODEL_TOO_LARGE' } });
     platform.reserve = () => Promise.resolve();
   });
@@ -479,6 +541,24 @@ describe('calls about tokens', () => {
     await expect(handleCall(failed.calls, call)).rejects.toMatchObject({ code: 'MODEL_FILE_MISSING' });
   });
 });
+
+it.each(['load-model', 'plan-model'] as const)(
+  'a deployment that takes no models is refused by name before anything is loaded: %s',
+  async (type) => {
+    platform.openStore = storeWith([], { served: () => Promise.resolve(undefined) });
+    const { models, log } = createSwitch();
+    await models.started;
+    const { length } = log;
+    const request = { ...CALL, ...EMBEDDED, deployment: 'adder' };
+    const answer = type === 'load-model' ? models.load(request) : models.calls[type]({ ...request, type });
+    await expect(answer).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      param: 'deployment',
+      message: expect.stringContaining('text-generator, embedder, reranker'),
+    });
+    expect(log).toHaveLength(length);
+  },
+);
 
 it('a model of another deployment than the caller names is refused, and the one before serves on', async () => {
   const { models, load, log, status } = createSwitch();
@@ -643,7 +723,7 @@ describe('the model that was chosen before', () => {
     platform.openStore = storeWith([], { served });
     await createSwitch({ recovery: { kind: 'worker-ended', message: '', attempt: 1 } }).models.started;
     await createSwitch().models.started;
-    expect(served.mock.calls.map(([, isAfterFault]) => isAfterFault)).toEqual([true, false]);
+    expect(served.mock.calls.map(([, { isAfterFault }]) => isAfterFault)).toEqual([true, false]);
   });
 });
 
@@ -789,6 +869,105 @@ describe('a load that is cancelled', () => {
   });
 });
 
+const ended = (load: Promise<void>) =>
+  load.then(
+    () => 'served',
+    ({ code }: { code: string }) => code,
+  );
+
+describe('a load that several calls wait for', () => {
+  const calls = [
+    { ...EMBEDDED, clientId: clientId('tab'), callId: 1 },
+    { ...EMBEDDED, clientId: clientId('tab'), callId: 2 },
+    { ...EMBEDDED, clientId: clientId('other tab'), callId: 1 },
+  ] as const;
+
+  /** Its load waits where the old model ends its requests. */
+  async function createWaited(change: Partial<LoadRequest> = {}) {
+    const made = createSwitch();
+    await made.models.started;
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
+    made.hold.use = (signal) => Promise.race([promise, untilAborted(signal)]);
+    const ends = calls.map((call) => ended(made.load({ ...call, ...change })));
+    await vi.waitFor(() => expect(made.status().load?.phase).toBe('drain'));
+    return { ...made, ends: Promise.all(ends), finish };
+  }
+
+  it('goes on for those that stay, whichever leave', async () => {
+    for (const stays of calls) {
+      const { models, ends, finish, status } = await createWaited();
+      for (const { clientId: tab, callId } of calls.filter((call) => call !== stays))
+        models.leave(tab, callId);
+      finish();
+      expect(await ends).toEqual(['served', 'served', 'served']);
+      expect(status().model?.id).toBe('model 1');
+    }
+  });
+
+  it('is cancelled once all have left', async () => {
+    const { models, ends, status, log } = await createWaited();
+    for (const { clientId: tab, callId } of calls) models.leave(tab, callId);
+    expect(await ends).toEqual(['LOAD_CANCELLED', 'LOAD_CANCELLED', 'LOAD_CANCELLED']);
+    expect(status()).not.toHaveProperty('load');
+    expect(status()).not.toHaveProperty('loadFailure');
+    expect(log.at(-1)).toBe('release model 1');
+  });
+
+  it('is cancelled for all by whoever presses Cancel', async () => {
+    const { models, ends } = await createWaited();
+    models.steer('cancel');
+    expect(await ends).toEqual(['LOAD_CANCELLED', 'LOAD_CANCELLED', 'LOAD_CANCELLED']);
+  });
+
+  it('goes on where the tabs that asked are closed, until the last one that is open leaves', async () => {
+    const closed = await createWaited();
+    for (const tab of ['tab', 'other tab']) closed.models.forget(clientId(tab));
+    closed.finish();
+    expect(await closed.ends).toEqual(['served', 'served', 'served']);
+    const { models, ends } = await createWaited();
+    models.forget(clientId('tab'));
+    models.leave(clientId('other tab'), 1);
+    expect(await ends).toContain('LOAD_CANCELLED');
+  });
+
+  it('is not left by a call that waits for another one, or for none', async () => {
+    const { models, ends, finish } = await createWaited();
+    for (const callId of [1, 2, 7]) models.leave(clientId('third tab'), callId);
+    models.leave(clientId('tab'), 7);
+    finish();
+    expect(await ends).toEqual(['served', 'served', 'served']);
+  });
+
+  it('of a temporary model ends with the tabs that stayed', async () => {
+    const { models, ends, finish, log } = await createWaited({ isTemporary: true });
+    models.leave(clientId('other tab'), 1);
+    models.leave(clientId('tab'), 1);
+    finish();
+    await ends;
+    await restore({ models }, 'other tab');
+    expect(log.at(-1), 'it has left').toBe('release model 0');
+    await restore({ models });
+    expect(log.slice(-2)).toEqual(['serve model 2', 'release model 1']);
+  });
+});
+
+it('a load that waits for an ejection ends as soon as it is cancelled, and the next one waits on', async () => {
+  const { models, load, eject, log, holdEject } = createSwitch();
+  await models.started;
+  const end = holdEject();
+  const ejected = eject();
+  const cancelled = load();
+  await vi.waitFor(() => expect(log.at(-1)).toBe('eject'));
+  models.steer('cancel');
+  await expect(cancelled).rejects.toBeInstanceOf(LoadCancelledError);
+  const next = load();
+  await Promise.resolve();
+  expect(log.at(-1), 'the ejection is not over').toBe('eject');
+  end();
+  await Promise.all([ejected, next]);
+  expect(log.slice(2)).toEqual(['eject', 'release model 0', 'load model 1', 'serve model 1']);
+});
+
 async function createEjected() {
   const made = createSwitch();
   await made.models.started;
@@ -884,19 +1063,139 @@ describe('a model that is ejected', () => {
     await vi.waitFor(() => expect(since().at(-1)).toBe('serve model 1'));
   });
 
-  it('can be deleted: then no model is left', async () => {
-    platform.openStore = storeWith([], {
-      list: () => Promise.resolve([{ ...STORED, key: STORED_FOLDER.key }]),
-      delete: () => Promise.resolve(),
-    });
-    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
-    const { models, eject, log, status } = createSwitch();
+  it('goes by its ID and by its deployment; any other name is refused with those that there are', async () => {
+    const { models, eject, want, log } = createSwitch();
     await models.started;
+    for (const name of ['text-generator', 'storyteller']) {
+      await eject(name);
+      expect(log.at(-1)).toMatch(/^release/);
+      await expect(eject('nope')).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        param: 'model',
+        message: expect.stringContaining('text-generator, storyteller'),
+      });
+      want();
+      await vi.waitFor(() => expect(log.at(-1)).toMatch(/^serve/));
+    }
+  });
+});
+
+const loadScripted = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+
+describe('a stored model that is deleted', () => {
+  const NO_MODEL_LEFT = { state: 'ready' };
+
+  /** It serves. Its files are there until they are deleted. */
+  async function createStored() {
+    let isThere = true;
+    const hold = { delete: Promise.resolve() };
+    platform.openStore = storeWith([], {
+      list: () =>
+        Promise.resolve([
+          ...(isThere ? [{ ...STORED, key: STORED_FOLDER.key, dtype: 'q8' as const }] : []),
+          { ...STORED, id: 'a/c', key: 'parts' },
+        ]),
+      folders: () => Promise.resolve(isThere ? [STORED_FOLDER] : []),
+      delete: async (key) => {
+        await hold.delete;
+        if (key === STORED_FOLDER.key) isThere = false;
+      },
+      serve: () => Promise.resolve(),
+    });
+    platform.loadStored = loadScripted;
+    const made = createSwitch();
+    await made.models.started;
+    const remove = async (key = STORED_FOLDER.key, force = false) =>
+      made.models.calls['delete-model']({ ...CALL, type: 'delete-model', key, ...(force && { force }) });
+    const tokenize = async () =>
+      made.models.calls.tokenize({ ...CALL, type: 'tokenize', text: 'a', addSpecialTokens: false });
+    const expectNone = async () => {
+      expect(made.log.at(-1)).toBe('fail MODEL_DELETED');
+      expect(made.status()).toMatchObject(NO_MODEL_LEFT);
+      expect(Object.keys(made.status()), 'no model, no failure').toEqual(['state']);
+      await expect(tokenize()).rejects.toMatchObject({ code: 'MODEL_DELETED' });
+    };
+    return {
+      ...made,
+      remove,
+      holdDelete: (until: Promise<void>) => void (hold.delete = until),
+      expectNone,
+    };
+  }
+
+  it('after it was ejected leaves none: the state is ready, and another model serves when it is loaded', async () => {
+    const { eject, remove, expectNone, load, status } = await createStored();
     await eject();
-    await models.calls['delete-model']({ ...CALL, type: 'delete-model', key: STORED_FOLDER.key });
-    expect(log.at(-1)).toBe('fail MODEL_DELETED');
-    expect(status()).toMatchObject({ state: 'failed', error: { code: 'MODEL_DELETED' } });
-    expect(status()).not.toHaveProperty('isEjected');
+    await remove();
+    await expectNone();
+    await load();
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 0' } });
+  });
+
+  it('while it serves, and is ejected then, leaves none as well', async () => {
+    const { eject, remove, expectNone, status } = await createStored();
+    await remove(STORED_FOLDER.key, true);
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'scripted' } });
+    await eject();
+    await expectNone();
+  });
+
+  it('while its ejection waits for requests leaves none as well', async () => {
+    const { eject, holdEject, remove, expectNone, log } = await createStored();
+    const end = holdEject();
+    const ejected = eject();
+    await vi.waitFor(() => expect(log.at(-1)).toBe('eject'));
+    await remove(STORED_FOLDER.key, true);
+    end();
+    await ejected;
+    await expectNone();
+  });
+
+  it('is refused while it is loaded again, even with force, and serves', async () => {
+    const { eject, want, remove, log, status } = await createStored();
+    await eject();
+    const loading = Promise.withResolvers<void>();
+    platform.loadStored = () => loading.promise.then(loadScripted);
+    want();
+    await vi.waitFor(() => expect(status().load?.id).toBe('a/b'));
+    for (const force of [false, true])
+      await expect(remove(STORED_FOLDER.key, force)).rejects.toMatchObject({
+        code: 'MODEL_IN_USE',
+        message: expect.stringContaining('a/b is being loaded'),
+      });
+    loading.resolve();
+    await vi.waitFor(() => expect(log.at(-1)).toBe('serve scripted'));
+    expect(status()).toMatchObject({ state: 'ready' });
+  });
+
+  it('is a download that goes on: that is refused until it is cancelled', async () => {
+    const { models, load, remove } = await createStored();
+    platform.obtain = (job) => job.attempt(untilAborted);
+    const hub = { type: 'hub', hub: 'https://hub', id: 'a/c', revision: 'main' } as const;
+    const loading = load({ ...EMBEDDED, source: hub });
+    await expect(remove('parts', true)).rejects.toMatchObject({ code: 'MODEL_IN_USE' });
+    models.steer('cancel');
+    await expect(loading).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    await remove('parts');
+  });
+
+  it('is gone before a load that was asked for behind the deletion looks for it', async () => {
+    const { eject, remove, holdDelete, load } = await createStored();
+    await eject();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    holdDelete(promise);
+    const steps: string[] = [];
+    platform.obtain = () => {
+      steps.push('look');
+      return Promise.resolve(STORED_FOLDER);
+    };
+    const hub = { type: 'hub', hub: 'https://hub', id: 'a/b', revision: 'main' } as const;
+    const removed = remove().then(() => steps.push('deleted'));
+    const loaded = load({ ...EMBEDDED, source: hub });
+    await new Promise((done) => setImmediate(done));
+    resolve();
+    await Promise.all([removed, loaded]);
+    expect(steps).toEqual(['deleted', 'look']);
   });
 });
 

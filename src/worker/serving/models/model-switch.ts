@@ -4,37 +4,40 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { loadModel } from './load-model.ts';
 import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { LoadedModel } from '../../runtime/loaded-model.ts';
-import { deletedModel, modelInUse } from '../../models/model-errors.ts';
+import { deletedModel } from '../../models/model-errors.ts';
+import { deploymentOf } from '../../models/encoder/encoder-config.ts';
+import type { Model } from '../../models/family.ts';
 import { ModelStore, type ChosenModel } from '../../models/store/model-store.ts';
-import { importPart } from '../../base/import-part.ts';
-import { suggestModels } from '../../models/hub/suggestions.ts';
 import type { CallHandlers, CallMessage } from '../../../protocol/calls.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import { LoadCancelledError } from '../../../protocol/errors/hub.ts';
 import { NoModelError } from '../../../protocol/errors/model.ts';
 import { StepHangError } from '../../runtime/faults/runtime-errors.ts';
-import { isFetched, modelNameOf, type ModelLoad } from '../../../protocol/models.ts';
+import { isFetched, modelNameOf, type ModelLoad, type StoredModel } from '../../../protocol/models.ts';
 import type { ClientId } from '../../../protocol/ids.ts';
 import type { EncoderInit } from '../../../protocol/host-messages.ts';
 import { namesOf } from '../../../protocol/names.ts';
+import { importPart } from '../../base/import-part.ts';
 import { toWireError } from '../../../protocol/wire-errors.ts';
 import { serveModel } from '../../text-generation/serve-model.ts';
 import { limitsOf } from '../../runtime/devices/create-backend.ts';
 import type { DeviceChoice } from '../../runtime/device-choice.ts';
 import { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
-import { checkDevice } from './check-device.ts';
 import { checkGpu } from './check-gpu.ts';
-import { checkServes } from './example-models.ts';
+import { checkDeployment, checkServes } from './example-models.ts';
 import { EncoderModels } from './encoder-models.ts';
-import { FirstModel, idOf, type ModelOptions, type ServedModel } from './first-model.ts';
+import { FirstModel, type ModelOptions, type ServedModel } from './first-model.ts';
+import { createHubCalls } from './hub-calls.ts';
+import { HeldModels, idOf, keyOf } from './held-models.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../deployments/own-calls.ts';
+import { StoredCalls } from './stored-calls.ts';
 import { createTokenCalls, textsOfTokens } from './token-calls.ts';
 
 export type LoadRequest = Pick<CallMessage<'load-model'>, 'source' | 'dtype' | 'whenBusy' | 'deployment'> &
-  Partial<Pick<CallMessage<'load-model'>, 'isTemporary' | 'clientId'>>;
+  Partial<Pick<CallMessage<'load-model'>, 'isTemporary' | 'clientId' | 'callId'>>;
 
 /** A model that has served before. */
 type RestoreRequest = Pick<LoadRequest, 'deployment'> & { readonly chosen: ChosenModel };
@@ -52,6 +55,8 @@ type Owners = Set<ClientId>;
 interface CurrentJob {
   readonly job: LoadJob;
   readonly done: Promise<void>;
+  /** The calls that wait for it, and the start for its own. Without any, it is cancelled. */
+  readonly waiting: Set<LoadRequest>;
   readonly isOfStart?: boolean;
   /** For the model before the temporary ones. Only another load cancels it, and then it comes after that one. */
   readonly isLasting?: boolean;
@@ -78,7 +83,11 @@ export class ModelSwitch {
   readonly #device: SharedDevice;
   readonly #encoders: EncoderModels;
   readonly #first: FirstModel;
+  readonly #held = new HeldModels();
+  readonly #stored: StoredCalls;
   #served: ServedModel | undefined;
+  /** Why no model serves, if the last one was deleted. */
+  #loss: Error | undefined;
   /** The next request loads it. */
   #ejected: ChosenModel | undefined;
   /** Set while a temporary model serves. */
@@ -87,43 +96,8 @@ export class ModelSwitch {
   /** Whether encoders of the start are still to be loaded. A load that waits for them isn't shown yet. */
   #hasEncodersAhead: boolean;
   /** The end of the last load: loads run one after another. */
-  #last: Promise<void>;
-  readonly calls: CallHandlers<ModelCall> = {
-    ...createTokenCalls(() => this.#servedModel()),
-    'load-model': (request) => this.load(request),
-    'eject-model': () => this.#afterLoads((before) => before.then(() => this.#eject())),
-    'restore-model': ({ clientId }) => this.#endTemporary(clientId),
-    'plan-model': async (request) => {
-      const { planPrecisions } = await importPart(() => import('./plan-precisions.ts'));
-      return planPrecisions(request, await this.#device.limits(), await this.#store);
-    },
-    'list-models': async () =>
-      (await (await this.#store).list()).map((stored) => ({
-        ...stored,
-        ...(this.#isInUse(stored.key) && { isInUse: true }),
-      })),
-    'suggest-models': async () => suggestModels(await this.#device.limits()),
-    'list-gguf-files': async (repository) => {
-      const { listGgufFiles } = await importPart(() => import('../../models/hub/list-gguf-files.ts'));
-      return listGgufFiles(repository, await this.#device.limits());
-    },
-    'search-models': async (search) => {
-      const { searchModels } = await importPart(() => import('../../models/hub/search-models.ts'));
-      return searchModels(search, await this.#device.limits());
-    },
-    'check-device': async () => {
-      const { checkedAs } = await this.#servedModel();
-      return checkDevice((await this.#device.get()).runtime, checkedAs);
-    },
-    'delete-model': async ({ key, force }) => {
-      const store = await this.#store;
-      const stored = (await store.list()).find((model) => model.key === key);
-      if (!stored) throw InvalidOptionError.of('key', 'the `key` of a model that storedModels() lists', key);
-      if (force !== true && this.#isInUse(key)) throw modelInUse(stored.id);
-      await store.delete(key);
-      if (this.#ejected && keyOf(this.#ejected) === key) this.#loseEjected(this.#ejected);
-    },
-  };
+  #last: Promise<unknown>;
+  readonly calls: CallHandlers<ModelCall>;
 
   constructor(options: ModelOptions) {
     this.#options = options;
@@ -131,12 +105,39 @@ export class ModelSwitch {
     // The embedded model serves without storage too.
     this.#store.catch(() => {});
     this.#device = new SharedDevice(options.backend, options.past, options.isTrial);
-    this.#encoders = new EncoderModels(options.encoders, options.past, this.#store, this.#device);
-    this.#first = new FirstModel(options, this.#store, this.#device, this.#encoders);
+    const { recovery, left } = options.past;
+    const start = { isAfterFault: recovery !== undefined, worker: options.lifeLock, left };
+    const parts = { store: this.#store, device: this.#device, held: this.#held, start };
+    this.#encoders = new EncoderModels(options.encoders, parts);
+    this.#first = new FirstModel(options, this.#encoders, parts);
+    this.#stored = new StoredCalls({
+      store: this.#store,
+      isInUse: (key) => this.#isInUse(key),
+      isLoaded: (stored) => this.#isLoaded(stored),
+      onDeleted: (key) => this.#loseDeleted(key),
+    });
+    this.calls = this.#createCalls();
     const { encoders = [] } = options.first;
     this.#hasEncodersAhead = encoders.length > 0;
     this.started = this.#start(encoders);
     this.#last = encoders.length === 0 ? this.started : this.started.then(() => this.#loadEncoders(encoders));
+  }
+
+  #createCalls(): CallHandlers<ModelCall> {
+    return {
+      ...createTokenCalls(() => this.#servedModel()),
+      ...createHubCalls({ device: this.#device, store: this.#store }),
+      ...this.#stored.calls,
+      'load-model': (request) => this.load(request),
+      'eject-model': ({ model }) =>
+        this.#afterLoads((before) => before.then(() => this.#eject(model ?? TEXT_GENERATOR))),
+      'restore-model': ({ clientId }) => this.#endTemporary(clientId),
+      'check-device': async () => {
+        const { checkedAs } = await this.#servedModel();
+        const { checkDevice } = await importPart(() => import('./check-device.ts'));
+        return checkDevice((await this.#device.get()).runtime, checkedAs);
+      },
+    };
   }
 
   /** Of the model that serves. */
@@ -148,11 +149,12 @@ export class ModelSwitch {
    * Prepares a model and switches to it. An equal request shares the current load, also that of the first model, and any other
    * request cancels it, or waits for the encoders that the app names. If the load fails, the current model keeps serving.
    *
-   * @throws InvalidOptionError for a temporary encoder; RuntimeLostError if no model can run in this worker any more; else the reason why the
+   * @throws InvalidOptionError for a deployment that takes no models, and for a temporary encoder; RuntimeLostError if no model can run in this worker any more; else the reason why the
    *   load failed.
    */
   async load(request: LoadRequest): Promise<void> {
     const { source, deployment = TEXT_GENERATOR, isTemporary, clientId } = request;
+    checkDeployment(deployment);
     if (isTemporary && deployment !== TEXT_GENERATOR)
       throw InvalidOptionError.of(
         'deployment',
@@ -166,6 +168,7 @@ export class ModelSwitch {
     if (deployment === TEXT_GENERATOR) this.#first.replaceWith(id);
     const last = this.#job;
     if (last && !last.job.isCancelled && last.job.name === name) {
+      last.waiting.add(request);
       if (clientId) last.owners?.add(clientId);
       return last.done;
     }
@@ -175,17 +178,36 @@ export class ModelSwitch {
   }
 
   /** @param before Resolves when the load may run. */
-  #begin(request: LoadRequest, before: Promise<void>, isOfStart = false): Promise<void> {
+  #begin(request: LoadRequest, before: Promise<unknown>, isOfStart = false): Promise<void> {
     const { source, isTemporary, clientId } = request;
     const report = (load: ModelLoad): void => {
-      if (isOfStart || !this.#hasEncodersAhead) this.#options.onStatus({ load }, ['loadFailure']);
+      // The start tells of each of its failures until another load is asked for.
+      if (isOfStart) this.#options.onStatus({ load }, []);
+      else if (!this.#hasEncodersAhead) this.#options.onStatus({ load }, ['loadFailure']);
     };
     const job = new LoadJob(nameOf(request), modelNameOf(source), systemClock, report);
     const owners = isTemporary ? new Set(clientId && [clientId]) : undefined;
-    const done = before.then(() => this.#run(job, request, owners));
+    // One that is cancelled ends at once: it does not wait for requests that an ejection lets end.
+    const done = Promise.race([before, job.cancelled]).then(() => this.#run(job, request, owners));
     // A load that waits is cancelled by the next one, and not by an encoder of the start.
-    this.#job ??= { job, done, isOfStart, owners };
+    this.#job ??= { job, done, waiting: new Set([request]), isOfStart, owners };
     return done;
+  }
+
+  /** This call no longer waits for its load, which is cancelled once nobody does. */
+  leave(clientId: ClientId, callId: number): void {
+    const { job, waiting = new Set<LoadRequest>(), owners } = this.#job ?? {};
+    const left = [...waiting].find((call) => call.clientId === clientId && call.callId === callId);
+    if (!left) return;
+    waiting.delete(left);
+    if (![...waiting].some((call) => call.clientId === clientId)) owners?.delete(clientId);
+    if (waiting.size === 0) job?.cancel('nobody waits for it any more');
+  }
+
+  /** A closed tab waits for nothing. What it loads goes on: all tabs see it, and may cancel it. */
+  forget(clientId: ClientId): void {
+    const { waiting = new Set<LoadRequest>() } = this.#job ?? {};
+    for (const call of waiting) if (call.clientId === clientId) waiting.delete(call);
   }
 
   /** Loads the model with which this deployment of encoders served before. */
@@ -206,18 +228,43 @@ export class ModelSwitch {
     await this.started;
     if (this.#ejected) await this.#restore();
     if (this.#served) return this.#served.model;
-    throw this.#first.failure ?? NoModelError.of();
+    throw this.#loss ?? this.#first.failure ?? NoModelError.of();
   }
 
-  /** Frees the memory of the model that generates, once its requests have ended. */
-  async #eject(): Promise<void> {
+  /**
+   * Frees the memory of a model, once its requests have ended.
+   *
+   * @param model Its deployment, or its ID.
+   * @throws InvalidOptionError if there is none.
+   */
+  #eject(model: string): Promise<void> {
+    const deployment = this.#encoders.deploymentOf(model);
+    if (deployment !== undefined) return this.#encoders.eject(deployment);
+    const generates = this.#served?.chosen ?? this.#ejected;
+    const id = generates && idOf(generates);
+    if (model === TEXT_GENERATOR || model === id) return this.#ejectGenerator();
+    const known = [TEXT_GENERATOR, ...(id === undefined ? [] : [id]), ...this.#encoders.names];
+    throw InvalidOptionError.of('model', `one of ${known.join(', ')}`, model);
+  }
+
+  async #ejectGenerator(): Promise<void> {
     const { generator, onStatus } = this.#options;
     const served = this.#served;
     if (!served) return;
     await generator.eject(() => void this.#restore());
-    this.#ejected = served.chosen;
-    onStatus({ isEjected: true }, []);
+    if (await this.#isStored(served.chosen)) {
+      this.#ejected = served.chosen;
+      onStatus({ isEjected: true }, []);
+    } else this.#lose(served.chosen);
     await this.#free(served);
+  }
+
+  /** False for a model that was deleted while it ran. */
+  async #isStored(chosen: ChosenModel): Promise<boolean> {
+    const key = keyOf(chosen);
+    if (key === undefined) return true;
+    const folders = await this.#store.then((store) => store.folders());
+    return folders.some((folder) => folder.key === key);
   }
 
   async #free({ model }: ServedModel): Promise<void> {
@@ -266,7 +313,7 @@ export class ModelSwitch {
       this.#options.onStatus({ load: { ...load, ...isRestore } }, over);
     const job = new LoadJob('', id, systemClock, report);
     const done = this.#run(job, request);
-    this.#job = { job, done, isLasting };
+    this.#job = { job, done, waiting: new Set(), isLasting };
     await done;
   }
 
@@ -311,15 +358,23 @@ export class ModelSwitch {
   }
 
   /** Runs the loads, and what else changes the model that generates, one after another. */
-  #afterLoads(run: (before: Promise<void>) => Promise<void>): Promise<void> {
-    const done = run(this.#last);
-    this.#last = done.catch(() => {});
+  #afterLoads(run: (before: Promise<unknown>) => Promise<void>): Promise<void> {
+    const before = this.#last;
+    const done = run(before);
+    this.#last = Promise.allSettled([before, done]);
     return done;
   }
 
-  #loseEjected(chosen: ChosenModel): void {
+  #loseDeleted(key: string): void {
+    if (this.#ejected && keyOf(this.#ejected) === key) this.#lose(this.#ejected);
+    this.#encoders.lose(key);
+  }
+
+  /** Nothing has failed, so the state stays `ready`: prompts fail with the reason until another model serves. */
+  #lose(chosen: ChosenModel): void {
     this.#ejected = undefined;
-    this.#first.fail(deletedModel(idOf(chosen)));
+    this.#loss = deletedModel(idOf(chosen));
+    this.#first.serveNone(this.#loss);
   }
 
   async #start(encoders: readonly EncoderInit[]): Promise<void> {
@@ -328,14 +383,18 @@ export class ModelSwitch {
     if (served) this.#serveWith(served);
   }
 
-  /** The status says why one failed. Without the first model, none is loaded. */
+  /** The status and their requests say why one failed. Without the first model, none is loaded. */
   async #loadEncoders(encoders: readonly EncoderInit[]): Promise<void> {
-    const loaded = this.#first.failure === undefined ? encoders : [];
+    const { failure } = this.#first;
+    const loaded = failure === undefined ? encoders : [];
+    if (failure !== undefined)
+      for (const { deployment } of encoders) this.#encoders.fail(deployment, failure);
     for (const { deployment, source } of loaded) {
       this.#device.discount(deployment);
       const request: LoadRequest = { source, deployment, dtype: 'auto', whenBusy: 'finish' };
       await this.#begin(request, Promise.resolve(), true).catch((error: unknown) => {
         if (error instanceof RuntimeLostError) throw error;
+        this.#encoders.fail(deployment, error);
       });
     }
     this.#hasEncodersAhead = false;
@@ -354,6 +413,12 @@ export class ModelSwitch {
     return chosen.some((one) => one && keyOf(one) === key) || this.#encoders.uses(key);
   }
 
+  /** Its part of a download counts, too. */
+  #isLoaded({ key, id, dtype }: StoredModel): boolean {
+    const isFetching = [this.#first.job, this.#job?.job].some((job) => job?.id === id);
+    return dtype === undefined ? isFetching : this.#held.has(key);
+  }
+
   async #whenFirstServes(): Promise<void> {
     await this.started;
     if (!this.#served) throw this.#first.failure;
@@ -362,9 +427,13 @@ export class ModelSwitch {
   async #run(job: LoadJob, request: LoadRequest | RestoreRequest, owners?: Owners): Promise<void> {
     const { onStatus } = this.#options;
     try {
-      const { model, chosen } = await this.#prepare(job, request, await this.#device.get());
-      if ('encoder' in model) await this.#addEncoder(job, model, chosen);
-      else await this.#takeOver(job, request, { model, chosen }, owners);
+      const device = await this.#device.get();
+      const chosen = 'chosen' in request ? request.chosen : await this.#choose(job, request, device);
+      await this.#held.during(chosen, async () => {
+        const model = await this.#prepare(job, request, chosen, device);
+        if ('encoder' in model) await this.#addEncoder(job, model, chosen);
+        else await this.#takeOver(job, request, { model, chosen }, owners);
+      });
     } catch (cause) {
       // The runtime runs one call at a time, so a hung call blocks all others.
       if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
@@ -382,20 +451,22 @@ export class ModelSwitch {
     }
   }
 
-  async #prepare(job: LoadJob, request: LoadRequest | RestoreRequest, device: DeviceChoice) {
-    // An encoder serves beside the model that generates, so there is nothing to restore.
-    const isTemporary = !('chosen' in request) && request.isTemporary;
-    const deployment = isTemporary ? TEXT_GENERATOR : request.deployment;
-    const chosen = 'chosen' in request ? request.chosen : await this.#choose(job, request, device);
+  async #prepare(
+    job: LoadJob,
+    request: LoadRequest | RestoreRequest,
+    chosen: ChosenModel,
+    device: DeviceChoice,
+  ): Promise<LoadedModel | LoadedEncoder> {
     // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() => loadModel(chosen, device, job.report));
     try {
-      checkServes(job.id, 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR, deployment);
+      const serves = 'encoder' in model ? model.encoderInfo.deployment : TEXT_GENERATOR;
+      checkServes(job.id, serves, wantedDeployment(request));
     } catch (error) {
       await model.backend.release();
       throw error;
     }
-    if ('encoder' in model) return { model, chosen };
+    if ('encoder' in model) return model;
     await checkGpu(model, device, this.#store, job.report);
     try {
       await warmUp(model.backend, model.config, (loaded, total) =>
@@ -406,12 +477,16 @@ export class ModelSwitch {
       if (!(error instanceof StepHangError)) await model.backend.release();
       throw error;
     }
-    return { model, chosen };
+    return model;
   }
 
-  async #choose(job: LoadJob, { source, dtype }: LoadRequest, device: DeviceChoice): Promise<ChosenModel> {
+  async #choose(job: LoadJob, request: LoadRequest, device: DeviceChoice): Promise<ChosenModel> {
+    const { source, dtype } = request;
     if (isFetched(source)) return { source, dtype };
-    return obtainModel(source, dtype, limitsOf(device), await this.#store, job);
+    await this.#stored.deletions;
+    const accept = ({ encoder }: Model): void =>
+      checkServes(job.id, deploymentOf(encoder), wantedDeployment(request));
+    return obtainModel(source, dtype, limitsOf(device), await this.#store, job, accept);
   }
 
   async #addEncoder(job: LoadJob, model: LoadedEncoder, chosen: ChosenModel): Promise<void> {
@@ -473,9 +548,9 @@ export class ModelSwitch {
   }
 }
 
-/** Undefined for a model that is not stored on this device. */
-function keyOf(chosen: ChosenModel): string | undefined {
-  return 'key' in chosen ? chosen.key : undefined;
+/** An encoder serves beside the model that generates, so there is nothing to restore. */
+function wantedDeployment(request: LoadRequest | RestoreRequest): string | undefined {
+  return 'isTemporary' in request && request.isTemporary ? TEXT_GENERATOR : request.deployment;
 }
 
 function insteadOf(id: string): string {

@@ -15,6 +15,8 @@ export interface ServeWorkerHost {
   readonly app?: string;
   /** As `WorkerInit.isTrial`. */
   readonly isTrial?: boolean | undefined;
+  /** As `WorkerInit.lifeLock`. */
+  readonly lifeLock?: string | undefined;
   /** The history of earlier workers. */
   readonly past: WorkerPast;
   /** The tabs as the worker before this one had numbered them. */
