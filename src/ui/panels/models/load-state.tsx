@@ -42,6 +42,7 @@ const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'check',
 /** Every tab may pause or cancel it. */
 function LoadProgress({ load }: { readonly load: ModelLoad }) {
   const { serve } = useServe();
+  const isShared = useServeView(({ status }) => status.numTabs > 1);
   const { id, isPaused, phase, fraction, isRestore } = load;
   const memory = describeMemory(load);
   return (
@@ -59,7 +60,7 @@ function LoadProgress({ load }: { readonly load: ModelLoad }) {
           {isPaused ? 'Resume' : 'Pause'}
         </Button>
         <Button disabled={isRestore} onClick={() => serve.cancelLoad()}>
-          Cancel
+          {isShared ? 'Cancel for all tabs' : 'Cancel'}
         </Button>
       </div>
     </div>

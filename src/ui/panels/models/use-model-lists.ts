@@ -31,13 +31,14 @@ export function useModelLists() {
 }
 
 /**
- * Calls `onChange` now, when a load starts or ends, and when this tab is shown again, because no message says that another tab has
+ * Calls `onChange` now, when a load starts or ends, when a model is ejected, and when this tab is shown again, because no message says that another tab has
  * deleted a model. Returns the release.
  */
 function followStoredModels(serve: TabserveClient, onChange: () => void): () => void {
   let known: string | undefined;
-  const unsubscribe = serve.subscribe('status', ({ model, encoders = [], load, loadFailure }) => {
-    const change = [model?.id, ...encoders.map(({ id }) => id), load?.id, loadFailure?.id].join();
+  const unsubscribe = serve.subscribe('status', ({ model, isEjected, encoders = [], load, loadFailure }) => {
+    const inMemory = encoders.map((info) => [info.id, info.isEjected]);
+    const change = [model?.id, isEjected, ...inMemory, load?.id, loadFailure?.id].join();
     if (change === known) return;
     known = change;
     onChange();

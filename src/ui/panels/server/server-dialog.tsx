@@ -2,7 +2,7 @@ import { ErrorLine } from '../../parts/error-line.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import { DiskUse } from './disk-use.tsx';
 import { HourCharts } from './hour-charts.tsx';
-import { LoadedModel } from './loaded-model.tsx';
+import { LoadedModels } from './loaded-models.tsx';
 import { LoggedRequests } from './logged-requests.tsx';
 import './server-dialog.css';
 import { useEffect, useState } from 'react';
@@ -23,7 +23,7 @@ export function ServerDialog({ onClose }: { readonly onClose: () => void }) {
           <LoggedRequests log={log} />
         </>
       )}
-      <LoadedModel />
+      <LoadedModels />
       <DiskUse />
     </Modal>
   );

@@ -1,13 +1,15 @@
 import { useEffect, useState } from 'react';
-import { EMBEDDER, RERANKER } from '../../../client/index.ts';
+import { EMBEDDER, RERANKER, type WireError } from '../../../client/index.ts';
 import { KnobsPanel } from '../../panels/policy/knobs-panel.tsx';
 import { useLoadLab } from '../../panels/load/use-load-lab.tsx';
 import { OfferedModels } from '../../panels/models/offered-models.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
+import { ErrorLine } from '../../parts/error-line.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
-import { useServe } from '../../state/serve-context.ts';
+import { toWireError } from '../../parts/to-wire-error.ts';
+import { useServe, useServeView } from '../../state/serve-context.ts';
 import '../../panels/watch/charts.css';
 import { BATCH_LATENCY_HEAD, BATCH_TOKENS_HEAD } from '../../panels/watch/encoder-chart-heads.ts';
 import { LiveChart } from '../../panels/watch/live-chart.tsx';
@@ -31,7 +33,7 @@ export function EmbedView() {
   const [room] = useState(() => new EmbedRoom(serve));
   const [compared, setCompared] = useState<Embedded>();
   const encoder = useEncoder(EMBEDDER);
-  const isLooking = useModelBefore();
+  const before = useModelBefore();
   const lab = useLoadLab(EMBEDDER);
   const compare = (): void => setCompared(room.store.getState().embedded);
   return (
@@ -60,28 +62,40 @@ export function EmbedView() {
             {lab.drawer}
           </>
         ) : (
-          <Offer isLooking={isLooking} />
+          <Offer {...before} />
         )}
       </TabPanel>
     </EmbedContext>
   );
 }
 
-/** Asks for the models with which these deployments served before: a worker loads them with the first request. Returns whether it still looks. */
-function useModelBefore(): boolean {
+interface ModelBefore {
+  readonly isLooking: boolean;
+  /** Why the embedder has no model. */
+  readonly error?: WireError | undefined;
+}
+
+/** Asks for the models with which these deployments served before, or that the app names: a worker loads them with the first request. */
+function useModelBefore(): ModelBefore {
   const { serve } = useServe();
   const isMissing = useEncoder(EMBEDDER) === undefined;
-  const [hasLooked, setHasLooked] = useState(false);
+  const [found, setFound] = useState<ModelBefore>({ isLooking: true });
   useEffect(() => {
     if (!isMissing) return;
     serve.getHandle(RERANKER).remote({ query: '.', documents: ['.'] });
     // Without a model it fails, and the view offers some.
-    void Promise.allSettled([serve.getHandle(EMBEDDER).remote('.')]).then(() => setHasLooked(true));
+    const asked = serve.getHandle(EMBEDDER).remote('.').result();
+    asked.then(
+      () => setFound({ isLooking: false }),
+      (caught: unknown) => setFound({ isLooking: false, error: toWireError(caught) }),
+    );
   }, [serve, isMissing]);
-  return !hasLooked;
+  return found;
 }
 
-function Offer({ isLooking }: { readonly isLooking: boolean }) {
+function Offer({ isLooking, error }: ModelBefore) {
+  // The offer shows the last one by itself.
+  const shown = useServeView(({ status }) => status.loadFailure?.error.message);
   if (isLooking) return <output className="note">Looking for the model of the last visit…</output>;
   return (
     <OfferedModels isOffered={({ deployment }) => deployment === EMBEDDER}>
@@ -90,6 +104,7 @@ function Offer({ isLooking }: { readonly isLooking: boolean }) {
         An embedding model turns texts into vectors, and texts that mean alike are near each other. Load one
         to search your own lines. It runs beside the model that generates, and no text leaves this browser.
       </p>
+      {error && error.code !== 'NO_ENCODER' && error.message !== shown && <ErrorLine error={error} />}
     </OfferedModels>
   );
 }
