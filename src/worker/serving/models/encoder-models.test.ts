@@ -34,6 +34,8 @@ function createModels() {
   const log: string[] = [];
   const failures: unknown[] = [];
   const infos: (readonly EncoderInfo[])[] = [];
+  /** Those that are stored. */
+  const folders = [FOLDER];
   const deployment = {
     isAsking: true,
     use: () => void log.push('use'),
@@ -50,13 +52,17 @@ function createModels() {
     { deployments: new Map([['embedder', deployment]]), onChange: (now) => void infos.push(now) },
     {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is asked of the store
-      store: Promise.resolve({ served, serve: () => Promise.resolve() } as unknown as ModelStore),
+      store: Promise.resolve({
+        served,
+        serve: () => Promise.resolve(),
+        folders: () => Promise.resolve(folders),
+      } as unknown as ModelStore),
       device,
       held: new HeldModels(),
       start: { isAfterFault: false, worker: undefined, left: undefined },
     },
   );
-  return { models, log, failures, infos, deployment };
+  return { models, log, failures, infos, deployment, folders };
 }
 
 beforeEach(() => {
@@ -88,19 +94,23 @@ it('an encoder that is ejected gives its memory, is named on, and comes back wit
   expect(log).toEqual(['count 7', 'use', 'discount', 'count 7', 'use']);
 });
 
-it('an encoder whose files are deleted while it is ejected is gone, and its texts say why', async () => {
-  const { models, infos, failures } = createModels();
-  await models.use(MODEL, FOLDER);
-  models.lose('key');
-  expect(failures, 'it runs').toEqual([]);
-  await models.eject('embedder');
-  models.lose('other');
-  models.lose('key');
-  expect(infos.at(-1)).toEqual([]);
-  expect(failures).toMatchObject([
-    { code: 'NO_ENCODER', message: expect.stringContaining('a/bert is no longer on this device') },
-  ]);
-});
+it.each(['runs', 'is ejected'])(
+  'an encoder whose files are deleted while it %s is gone then, and its texts say why',
+  async (state) => {
+    const { models, infos, failures, folders } = createModels();
+    await models.use(MODEL, FOLDER);
+    if (state === 'runs') folders.length = 0;
+    models.lose('key');
+    expect(failures, 'it runs').toEqual([]);
+    await models.eject('embedder');
+    models.lose('other');
+    if (state === 'is ejected') models.lose('key');
+    expect(infos.at(-1)).toEqual([]);
+    expect(failures).toMatchObject([
+      { code: 'NO_ENCODER', message: expect.stringContaining('a/bert is no longer on this device') },
+    ]);
+  },
+);
 
 it('an encoder of an earlier worker does not take the place of one that the app names and that failed', async () => {
   const { models, log, failures, deployment } = createModels();

@@ -5,7 +5,7 @@ import type { LoadedEncoder } from '../../runtime/encoder/loaded-encoder.ts';
 import type { SharedDevice } from '../../runtime/devices/shared-device.ts';
 import type { EncoderDeployment } from '../deployments/encoder-deployment.ts';
 import { exampleFor } from './example-models.ts';
-import { idOf, keyOf, type HeldModels } from './held-models.ts';
+import { idOf, isThere, keyOf, type HeldModels } from './held-models.ts';
 import { loadModel } from './load-model.ts';
 import { deletedModel } from '../../models/model-errors.ts';
 import { encoderNotLoaded, noEncoder } from '../../../protocol/errors/deployment-messages.ts';
@@ -72,16 +72,18 @@ export class EncoderModels {
   async eject(deployment: string): Promise<void> {
     const model = await this.#options.deployments.get(deployment)?.eject();
     if (!model) return;
-    this.#parts.device.discount(deployment);
+    const { device, store } = this.#parts;
+    device.discount(deployment);
     this.#tell(deployment, { ...model.encoderInfo, isEjected: true });
+    const chosen = this.#chosen.get(deployment);
+    if (chosen && !(await isThere(chosen, store))) this.#lose(deployment, chosen);
     await model.backend.release();
   }
 
   /** The stored model of this key was deleted. One that still runs goes on. */
   lose(key: string): void {
     for (const [deployment, chosen] of this.#chosen)
-      if (keyOf(chosen) === key && this.#isEjected(deployment))
-        this.fail(deployment, encoderNotLoaded(deployment, deletedModel(idOf(chosen))));
+      if (keyOf(chosen) === key && this.#isEjected(deployment)) this.#lose(deployment, chosen);
   }
 
   /** Requests of a deployment without a model in memory fail with this error until another one is loaded. */
@@ -111,6 +113,10 @@ export class EncoderModels {
     } catch (cause) {
       this.fail(deployment, cause instanceof RuntimeLostError ? cause : encoderNotLoaded(deployment, cause));
     }
+  }
+
+  #lose(deployment: string, chosen: ChosenModel): void {
+    this.fail(deployment, encoderNotLoaded(deployment, deletedModel(idOf(chosen))));
   }
 
   #isEjected(deployment: string): boolean {

@@ -1,5 +1,5 @@
 import { modelNameOf } from '../../../protocol/models.ts';
-import type { ChosenModel } from '../../models/store/model-store.ts';
+import type { ChosenModel, ModelStore } from '../../models/store/model-store.ts';
 
 /** The stored models that loads use now. Their files stay until the load is over. */
 export class HeldModels {
@@ -31,4 +31,11 @@ export function keyOf(chosen: ChosenModel): string | undefined {
 
 export function idOf(chosen: ChosenModel): string {
   return 'source' in chosen ? modelNameOf(chosen.source) : chosen.manifest.id;
+}
+
+/** Whether it can be loaded again: not if it was deleted while it ran. */
+export async function isThere(chosen: ChosenModel, store: Promise<ModelStore>): Promise<boolean> {
+  const key = keyOf(chosen);
+  if (key === undefined) return true;
+  return (await (await store).folders()).some((folder) => folder.key === key);
 }

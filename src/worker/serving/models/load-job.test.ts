@@ -92,6 +92,17 @@ describe('LoadJob', () => {
     },
   );
 
+  it('tells nothing once it is cancelled, though a part of it goes on behind the next load', () => {
+    const { clock, reports, job } = createJob();
+    job.report({ phase: 'prepare', loaded: 1, total: 9 });
+    job.report({ phase: 'prepare', loaded: 2, total: 9 });
+    job.cancel('c/d is loaded instead');
+    const { length } = reports;
+    job.report({ phase: 'compile', loaded: 0, total: 9 });
+    clock.advance(1000);
+    expect(reports).toHaveLength(length);
+  });
+
   it('can still be paused and cancelled after it was resumed without having been paused', async () => {
     const { job, outcome, signals } = createJob();
     await settle();

@@ -115,6 +115,8 @@ export class LoadJob {
     this.#run.abort(this.#cancelled);
     this.#pause?.resolve();
     this.#cancellation.resolve();
+    // A part that can't be aborted may go on for a while, also behind the next load.
+    this.end();
   }
 
   /** Reports that all is done. */

@@ -29,7 +29,7 @@ import { checkDeployment, checkServes } from './example-models.ts';
 import { EncoderModels } from './encoder-models.ts';
 import { FirstModel, type ModelOptions, type ServedModel } from './first-model.ts';
 import { createHubCalls } from './hub-calls.ts';
-import { HeldModels, idOf, keyOf } from './held-models.ts';
+import { HeldModels, idOf, isThere, keyOf } from './held-models.ts';
 import { LoadJob, nameOfLoad } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 import type { ModelCall } from '../deployments/own-calls.ts';
@@ -252,19 +252,11 @@ export class ModelSwitch {
     const served = this.#served;
     if (!served) return;
     await generator.eject(() => void this.#restore());
-    if (await this.#isStored(served.chosen)) {
+    if (await isThere(served.chosen, this.#store)) {
       this.#ejected = served.chosen;
       onStatus({ isEjected: true }, []);
     } else this.#lose(served.chosen);
     await this.#free(served);
-  }
-
-  /** False for a model that was deleted while it ran. */
-  async #isStored(chosen: ChosenModel): Promise<boolean> {
-    const key = keyOf(chosen);
-    if (key === undefined) return true;
-    const folders = await this.#store.then((store) => store.folders());
-    return folders.some((folder) => folder.key === key);
   }
 
   async #free({ model }: ServedModel): Promise<void> {
