@@ -247,6 +247,16 @@ test(
     await expect
       .poll(takeViolations)
       .toEqual([expect.stringContaining('connect-src stopped http://127.0.0.1:9/')]);
+    const { origin } = new URL(FORBIDDEN_URL);
+    expect(await loadModel(hubTab, TWIN, { hub: origin }), 'the worker says what to allow').toMatchObject({
+      code: 'HUB_UNREACHABLE',
+      message: expect.stringContaining(
+        `blocks ${origin}. Serve that script with \`connect-src 'self' ${origin}\``,
+      ),
+    });
+    const stopped: unknown[] = [];
+    // It asks once more, without redirects.
+    await expect.poll(async () => stopped.push(...(await takeViolations()))).toBe(2);
     expect(hubTab.errors.splice(0), 'what the console says').not.toEqual([]);
   },
 );
