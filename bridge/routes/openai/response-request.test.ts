@@ -221,6 +221,11 @@ it.each<readonly [object, string, RegExp]>([
   [{ truncation: 'auto' }, 'truncation', /or pass "disabled"/],
   [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /to be function/],
   [{ tool_choice: { type: 'allowed_tools' } }, 'tool_choice', /or a function/],
+  [
+    { tool_choice: { type: 'function', name: 'f', function: { name: 'g' } } },
+    'tool_choice.function',
+    /isn't supported here/,
+  ],
   [{ text: { format: { type: 'json_schema' } } }, 'text.format.schema', /a JSON Schema/],
   [{ text: { verbosity: 'none' } }, 'text.verbosity', /or pass "low" or "medium"/],
   [{ text: { voice: 'alloy' } }, 'text.voice', /the options are text\.format, text\.verbosity/],

@@ -288,6 +288,17 @@ it.each<readonly [object, string, RegExp]>([
     /true or/,
   ],
   [{ tool_choice: 'any' }, 'tool_choice', /auto, none, required, or a function/],
+  [{ tool_choice: { type: 'function', name: 'f' } }, 'tool_choice', /or a function with its `name`/],
+  [
+    { tool_choice: { type: 'function', function: { name: 'f' }, mode: 'any' } },
+    'tool_choice.mode',
+    /a choice has the name of a function/,
+  ],
+  [
+    { tool_choice: { type: 'function', function: { name: 'f', arguments: {} } } },
+    'tool_choice.function.arguments',
+    /isn't supported here/,
+  ],
   [{ parallel_tool_calls: 1 }, 'parallel_tool_calls', /true or false/],
   [{ reasoning_effort: 'utmost' }, 'reasoning_effort', /leave it out, or pass "none" or "minimal" or/],
   [{ reasoning: { effort: 'utmost' } }, 'reasoning.effort', /leave it out, or pass "none"/],

@@ -4,7 +4,7 @@ import type { ToolCall } from '../answers.ts';
 import type { GenerationOptions, GenerationTool, ToolChoice } from '../generation.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
-import { textOf } from './chat-messages.ts';
+import { checkOthers, textOf } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -79,11 +79,20 @@ function unknownField(place: string): HttpError {
   );
 }
 
+const HAS_NAME = 'a choice has the name of a function';
+
 function readChoice(choice: unknown, isFlat: boolean): ToolChoice {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
   if (isRecord(choice) && choice['type'] === 'function') {
-    const named = isFlat ? choice : choice['function'];
-    if (isRecord(named) && typeof named['name'] === 'string') return { name: named['name'] };
+    const { type: _type, ...flat } = choice;
+    const { function: nested, ...beside } = flat;
+    const named = isFlat ? flat : nested;
+    if (isRecord(named) && typeof named['name'] === 'string') {
+      const { name, ...others } = named;
+      if (!isFlat) checkOthers('tool_choice', beside, new Set(), HAS_NAME);
+      checkOthers(isFlat ? 'tool_choice' : 'tool_choice.function', others, new Set(), HAS_NAME);
+      return { name };
+    }
   }
   throw HttpError.expected(
     'tool_choice',
