@@ -77,7 +77,7 @@ export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] i
   --headless            start a browser without a window as the tab that serves; it ends with this
   --root FOLDER         serve the built page in this folder instead of Tabserve's: your own, which calls connect() and names its model
                         there; its deployments answer at /deployments/NAME
-  --entry FILE          the page's file in it (default index.html)
+  --entry FILE          the page's file in it (default index.html), which is opened; its other pages find the server, too
   --model ID            serve this model of the hub, such as HuggingFaceTB/SmolLM2-135M-Instruct, in the page that this opens;
                         it is downloaded once (default storyteller, the small model that comes with Tabserve); or a model on
                         this machine: ./model.gguf, or ./folder with config.json and safetensors (for the two below, too);

@@ -170,6 +170,14 @@ it('a file without the ending of a page comes as it is, before a page of its nam
   expect((await fetch(`${url}/.hidden.html`)).status).toBe(404);
 });
 
+it('a root without the page names those that it has', async () => {
+  const root = await createFolder({ 'admin.html': '', 'shop/index.html': '' });
+  const serve = (): unknown => serveStaticFiles({ root, headElements: '' });
+  expect(serve).toThrow(
+    /^There is no index\.html in .*: name a page there with --entry, such as (admin|shop).*\.html, \w+.*\.html\.$/,
+  );
+});
+
 it('a root that is a file is refused with its remedy', async () => {
   const root = join(await createFolder({ 'index.html': '' }), 'index.html');
   const serve = (): unknown => serveStaticFiles({ root, headElements: '' });

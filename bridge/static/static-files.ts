@@ -91,8 +91,16 @@ function pageIn(root: string, entry: string): string {
   if (page.startsWith('../') || !/\.html?$/i.test(page))
     throw BridgeError.invalid('entry', `an HTML file in ${root}`, entry);
   if (isFile(join(root, page))) return page;
-  const message = `There is no ${entry} in ${root}: build the page first, as with \`npm run build\`, or name its folder with --root and its file with --entry.`;
-  throw new BridgeError('PAGE_NOT_BUILT', message);
+  throw new BridgeError('PAGE_NOT_BUILT', `There is no ${entry} in ${root}: ${remedyIn(root)}.`);
+}
+
+const MAX_NAMED = 5;
+
+function remedyIn(root: string): string {
+  const names = existsSync(root) && statSync(root).isDirectory() ? new HtmlFiles(root).names : [];
+  if (names.length > 0)
+    return `name a page there with --entry, such as ${names.slice(0, MAX_NAMED).join(', ')}`;
+  return 'build the page first, as with `npm run build`, or name its folder with --root and its file with --entry';
 }
 
 function isFile(path: string): boolean {
