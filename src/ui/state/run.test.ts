@@ -91,7 +91,7 @@ describe('a run', () => {
     expect(isOtherAt(190, cancelled('b'))).toBe(true);
   });
 
-  it('keeps the newest of many requests, and begins with them', () => {
+  it('keeps the newest of many requests, begins with them, and knows that they are a part', () => {
     const page = new Page();
     const names = Array.from({ length: 500 }, (_, index) => String(index));
     page.at(0, ...names.map(submitted));
@@ -101,7 +101,7 @@ describe('a run', () => {
     const events = [{ type: 'requests', updates: [submitted('last')], receivedAtMs: 2000 }] as const;
     const { prompts } = page.receive(2000, events, bars);
     expect(prompts?.requestIds).toEqual([...names.slice(-249), 'last']);
-    expect(prompts?.startedAtMs).toBe(251);
+    expect(prompts).toMatchObject({ startedAtMs: 251, isPart: true });
   });
 
   it('takes in what is submitted while it lasts, or right after it', () => {

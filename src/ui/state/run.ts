@@ -1,7 +1,7 @@
-import { TEXT_GENERATOR, type RequestId } from '../../client/index.ts';
+import { TEXT_GENERATOR, type RequestActivity, type RequestId } from '../../client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
-import type { Sender } from './sender.ts';
+import { senderOf, type Sender } from './sender.ts';
 import type { SlotBar } from './slot-history.ts';
 
 /**
@@ -23,6 +23,8 @@ export interface Run {
   readonly senders?: ReadonlyMap<RequestId, Sender>;
   /** Set where no text is shown. */
   readonly experiment?: Experiment | undefined;
+  /** It has lost its oldest requests: it was too long to read whole. */
+  readonly isPart?: boolean | undefined;
   /** The run is over: a later request starts another one, however soon it comes. */
   readonly isClosed?: boolean;
 }
@@ -58,34 +60,34 @@ export interface RunsInput {
 
 /** The runs after the events of a frame. */
 export function updateRuns(runs: Runs, input: RunsInput): Runs {
-  const { events, before, after, experiments, modelId, nowMs } = input;
+  const { events, before, experiments, modelId, nowMs } = input;
   let next = runs;
-  const added = new Set<RequestId>();
-  const add = (requestId: RequestId, atMs: number, sender?: Sender): void => {
-    // Several events of one frame may name the same request.
-    if (added.has(requestId)) return;
-    added.add(requestId);
-    const experiment = experiments.get(requestId);
+  // Several events of one frame may name the same request.
+  const known = new Set(before.requests.keys());
+  const isNew = ({ deployment, requestId }: Pick<RequestActivity, 'deployment' | 'requestId'>): boolean =>
+    deployment === TEXT_GENERATOR && !known.has(requestId);
+  const add = (
+    requestIds: readonly RequestId[],
+    atMs: number,
+    senders: ReadonlyMap<RequestId, Sender> = new Map(),
+  ): void => {
+    const [first] = requestIds;
+    if (first === undefined) return;
+    for (const id of requestIds) known.add(id);
+    const experiment = experiments.get(first);
     const kind = experiment ? 'experiment' : 'prompts';
-    const fresh = {
-      startedAtMs: atMs,
-      requestIds: [requestId],
-      senders: new Map(sender === undefined ? [] : [[requestId, sender]]),
-      experiment,
-      modelId,
-    };
-    next = { ...next, [kind]: withRequest(next[kind], fresh) };
+    const fresh = { startedAtMs: atMs, requestIds, senders, experiment, modelId };
+    next = { ...next, [kind]: withRequests(next[kind], fresh) };
   };
   for (const event of events) {
     if (event.type === 'requests') {
-      for (const update of event.updates) {
-        const isNew = update.type === 'submitted' && update.deployment === TEXT_GENERATOR;
-        if (isNew && !before.requests.has(update.requestId)) add(update.requestId, event.receivedAtMs);
-      }
+      for (const update of event.updates)
+        if (update.type === 'submitted' && isNew(update)) add([update.requestId], event.receivedAtMs);
     } else {
-      for (const { requestId } of event.activity.requests)
-        if (after.requests.has(requestId) && !before.requests.has(requestId))
-          add(requestId, nowMs, after.requests.get(requestId)?.sender);
+      // A row may come and go within a frame, so the tables don't have them all: a job ends a thousand in a second.
+      const fresh = event.activity.requests.filter((activity) => isActive(activity.state) && isNew(activity));
+      const senders = new Map(fresh.map((activity) => [activity.requestId, senderOf(activity)]));
+      add([...senders.keys()], nowMs, senders);
     }
   }
   const prompts = next.prompts && measured(next.prompts, input);
@@ -135,7 +137,7 @@ export function isOtherRun({ runs }: WithRuns, { runs: previousRuns }: WithRuns)
   return run?.startedAtMs !== previous?.startedAtMs || run?.endedAtMs !== previous?.endedAtMs;
 }
 
-function withRequest(run: Run | undefined, fresh: Run): Run {
+function withRequests(run: Run | undefined, fresh: Run): Run {
   const atMs = fresh.startedAtMs;
   const maxPauseMs = fresh.senders?.size ? MAX_FOREIGN_PAUSE_MS : MAX_PAUSE_MS;
   const isClose = run && !run.isClosed && atMs - (run.endedAtMs ?? atMs) <= maxPauseMs;
@@ -147,7 +149,7 @@ function withRequest(run: Run | undefined, fresh: Run): Run {
     return { ...run, modelId, endedAtMs: undefined, requestIds, senders };
   const kept = requestIds.slice(-MAX_REQUESTS / 2);
   for (const id of requestIds.slice(0, -kept.length)) senders.delete(id);
-  return { ...fresh, requestIds: kept, senders };
+  return { ...fresh, requestIds: kept, senders, isPart: true };
 }
 
 function measured(run: Run, { bars, after, nowMs }: RunsInput): Run {

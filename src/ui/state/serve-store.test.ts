@@ -8,6 +8,7 @@ import type {
 } from '../../client/index.ts';
 import {
   createBatch,
+  createSlotSpan,
   createStats,
   createStatus,
   createStepRecord,
@@ -15,6 +16,8 @@ import {
   OTHER_TAB,
 } from '../testing/test-support.ts';
 import { BATCH_SIZE_CHART } from '../panels/watch/batch-size-chart.ts';
+import { latestRun } from './run.ts';
+import { summarizeRun } from './run-summary.ts';
 import {
   applyEvents,
   clearAnswers,
@@ -297,6 +300,33 @@ describe('requests of other tabs', () => {
     clearFinished(store);
     observe([activity('f', { state: 'failed' })]);
     expect(idsOf()).toEqual([idOf('g')]);
+  });
+
+  it('count in their run and own their bars, also where far more come and go in a frame than rows are kept', () => {
+    const names = Array.from({ length: 400 }, (_, index) => String(index));
+    const requests = names.flatMap((name) => [
+      activity(name, { state: 'waiting' }),
+      activity(name, { state: 'finished', numOutputTokens: 4 }),
+    ]);
+    const slotSpans = names.map((name, index) =>
+      createSlotSpan({
+        requestId: idOf(name),
+        queueWaitMs: 0,
+        startedAgoMs: 400 - index,
+        firstTokenAgoMs: 400 - index,
+        endedAgoMs: 399 - index,
+        end: 'length',
+        numTokens: 4,
+      }),
+    );
+    applyEvents(store, [
+      { type: 'activity', activity: { isSnapshot: false, requests } },
+      { type: 'stats', stats: createStats({ slotSpans }), receivedAtMs: 1000 },
+    ]);
+    const view = recordedView(store);
+    const run = latestRun(view.runs);
+    expect(run && summarizeRun(run, view)).toMatchObject({ numRequests: 400, tokensPerSecond: 4000 });
+    expect(new Set(view.history.slots.bars.map(({ owner }) => owner?.sender))).toEqual(new Set([2]));
   });
 
   it('are left out if they ended before this tab came', () => {

@@ -87,7 +87,6 @@ export function applyEvents(
   const requestEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
   const after = updateTables(before, requestEvents, experiments);
   const { messages, ...latest } = readEvents(store, events);
-  history.slots.nameOwners(after.requests);
   const runs = updateRuns(before.runs, {
     events: requestEvents,
     bars: history.slots.bars,
@@ -97,6 +96,7 @@ export function applyEvents(
     experiments,
     nowMs,
   });
+  history.slots.nameOwners(after.requests, runs.prompts?.senders);
   const run = latestRun(runs);
   if (run?.requestIds[0] !== latestRun(before.runs)?.requestIds[0]) history.slots.adjustClock();
   const isServer = latest.status.backend?.name === 'server';

@@ -30,8 +30,9 @@ export type RecordedStats = Pick<TabserveStats, 'steps' | 'slotSpans' | 'workerS
 export interface BarOwner {
   /** Undefined for a request of this tab. */
   readonly sender: Sender | undefined;
-  readonly ordinal: number | undefined;
-  readonly prompt: string;
+  readonly ordinal?: number | undefined;
+  /** Undefined where the request's row is gone. */
+  readonly prompt?: string;
 }
 
 /** A forward pass, on this tab's clock. */
@@ -162,13 +163,13 @@ export class SlotHistory {
     this.#ongoing = new Map();
   }
 
-  /** Gives the bars their owners, as far as their requests are known. */
-  nameOwners(requests: ReadonlyMap<RequestId, RequestView>): void {
+  /** Gives the bars their owners, as far as their requests are known. @param senders Also of requests whose rows are gone. */
+  nameOwners(requests: ReadonlyMap<RequestId, RequestView>, senders?: ReadonlyMap<RequestId, Sender>): void {
     this.#requests = requests;
     for (const bar of this.#unowned) {
-      const request = requests.get(bar.requestId);
-      if (!request) continue;
-      const { sender, ordinal, prompt } = request;
+      const request: Partial<BarOwner> = requests.get(bar.requestId) ?? {};
+      const { sender = senders?.get(bar.requestId), ordinal, prompt } = request;
+      if (sender === undefined && prompt === undefined) continue;
       Object.assign(bar, { owner: { sender, ordinal, prompt } });
       this.#unowned.delete(bar);
     }

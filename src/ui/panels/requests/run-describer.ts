@@ -19,7 +19,12 @@ export function createRunDescriber(measured: Measured | undefined) {
       return describeRunning({ ...countRun(run, view), timesFaster: timesOneAtATime(view.status, ofRun) });
     const { tabs } = view.status;
     if (known?.run !== run || known.revision !== view.historyRevision || known.tabs !== tabs) {
-      const summary = { ...summarizeRun(run, view), numBySender: countBySender(run), tabs };
+      const summary = {
+        ...summarizeRun(run, view),
+        numBySender: countBySender(run),
+        tabs,
+        isPart: run.isPart,
+      };
       const text = describeOver(summary, timesOneAtATime(view.status, ofRun), measured);
       known = { run, revision: view.historyRevision, tabs, text };
     }

@@ -62,6 +62,13 @@ it('shows no time while nothing runs, because nothing would move it', () => {
   expect(describeRunning({ ...waiting, isLoading: true })).toBe('9 waiting for the model');
 });
 
+it('says that a run which is too long to be read whole counts its newest', () => {
+  const counts = { ...OVER, numRequests: 400, numBySender: new Map<Sender, number>([['Jobs', 400]]) };
+  expect(describeOver({ ...counts, isPart: true })).toBe(
+    'The newest 400 prompts (400 from Jobs) in 0.6 s, up to 8 together.',
+  );
+});
+
 it('says how many ran together and how long they took', () => {
   expect(describeOver(OVER)).toBe('9 prompts in 0.6 s, up to 8 together.');
   expect(describeOver({ ...OVER, numRequests: 1, peakBatchSize: 1 })).toBe('1 prompt in 0.6 s.');

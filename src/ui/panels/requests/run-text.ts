@@ -1,6 +1,7 @@
 import type { OpenTab } from '../../../client/index.ts';
 import { describeFaster, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
+import type { Run } from '../../state/run.ts';
 import type { RunSummary } from '../../state/run-summary.ts';
 import { nameOfSender, type Sender } from '../../state/sender.ts';
 
@@ -36,15 +37,15 @@ export function describeRunning(counts: RunCounts): string {
  * @param measured A comparison of the same prompts: its times take the place of the run's own.
  */
 export function describeOver(
-  summary: RunSummary & Senders,
+  summary: RunSummary & Senders & Pick<Run, 'isPart'>,
   timesFaster?: number,
   measured?: Measured,
 ): string {
-  const { numRequests, numBySender, elapsedMs, peakBatchSize = 1, stall, guesses } = summary;
+  const { numRequests, numBySender, elapsedMs, peakBatchSize = 1, stall, guesses, isPart } = summary;
   const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
   const took = `in ${formatSeconds(elapsedMs)}${together}`;
-  const text = `${prompts}${describeSenders(summary)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;
+  const text = `${isPart ? 'The newest ' : ''}${prompts}${describeSenders(summary)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;
   if (!measured || numBySender.size > 0) return text + after(' ', describeEstimate(timesFaster), '.');
   const { togetherMs, oneAtATimeMs, hasSameTexts } = measured;
   const faster = describeFaster(togetherMs, oneAtATimeMs);
