@@ -15,7 +15,7 @@ import { Failure } from './panels/header/failure.tsx';
 import { SiteHeader } from './panels/header/site-header.tsx';
 import { readPermalink } from './state/permalink.ts';
 import { afterPaint } from './browser/after-paint.ts';
-import { connectStore } from './state/connect-store.ts';
+import { connectStore } from './state/serve-store.ts';
 import { connectOptionsOf } from './panels/models/connect-options.ts';
 import { noteStartTime } from './panels/compose/start-times.ts';
 import { toWireError, watchMissingParts } from './parts/to-wire-error.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeHandover } from '../panels/header/describe-handover.ts';
 import { createRequest, createStatus, idOf } from '../testing/test-support.ts';
 import { updateHandover } from './handover.ts';
-import type { RequestsEvent } from './request-tables.ts';
+import type { RequestsEvent } from './request-view.ts';
 
 const MODEL = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
 const [THIS, LEADER] = [

@@ -1,6 +1,5 @@
 import { END_TYPES, TEXT_GENERATOR, type RequestId, type TabserveStatus } from '../../client/index.ts';
-import type { RequestsEvent, RequestTables } from './request-tables.ts';
-import { isActive } from './request-view.ts';
+import { isActive, type RequestsEvent, type RequestTables } from './request-view.ts';
 
 /** The last time that the tab which ran the model went away. */
 export interface Handover {

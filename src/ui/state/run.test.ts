@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { ClientUpdate, RequestActivity, RequestId } from '../../client/index.ts';
 import { createBar, idOf, OTHER_TAB } from '../testing/test-support.ts';
-import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
+import { updateTables, type RequestsEvent, type RequestTables } from './request-view.ts';
 import {
   firstOwnId,
   isOtherRun,

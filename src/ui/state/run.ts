@@ -1,6 +1,5 @@
 import { TEXT_GENERATOR, type RequestActivity, type RequestId } from '../../client/index.ts';
-import type { RequestsEvent, RequestTables } from './request-tables.ts';
-import { isActive } from './request-view.ts';
+import { isActive, type RequestsEvent, type RequestTables } from './request-view.ts';
 import { senderOf, type Sender } from './sender.ts';
 import type { SlotBar } from './slot-history.ts';
 

@@ -1,11 +1,20 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { BatchRecord, RequestId, TabserveStats, TabserveStatus } from '../../client/index.ts';
+import {
+  END_TYPES,
+  TEXT_GENERATOR,
+  type BatchingPolicy,
+  type BatchKnobs,
+  type BatchRecord,
+  type RequestId,
+  type TabserveClient,
+  type TabserveStats,
+  type TabserveStatus,
+} from '../../client/index.ts';
 import { appendBatches, type BatchViews, type ReceivedBatch } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import { ChartHistory, type RecordedMessage } from './chart-history.ts';
 import { updateHandover, type Handover } from './handover.ts';
-import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
-import { isActive } from './request-view.ts';
+import { isActive, updateTables, type RequestsEvent, type RequestTables } from './request-view.ts';
 import { latencyReader, type RunLatencies } from './run-summary.ts';
 import { isOver, latestRun, updateRuns, type Experiment, type Run, type Runs } from './run.ts';
 import { frames } from '../drawing/frame-scheduler.ts';
@@ -52,6 +61,39 @@ export interface RecordedView extends ServeView {
 
 export function recordedView(store: ServeStore): RecordedView {
   return { ...store.getState(), history: store.history };
+}
+
+/** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
+export function connectStore(serve: TabserveClient): ServeStore {
+  const store = createServeStore(serve.status());
+  const { receive } = store;
+  serve.subscribe('status', (status) => receive({ type: 'status', status, receivedAtMs: performance.now() }));
+  /** Running requests of this tab. Without any, updates of other tabs can wait. */
+  const own = new Set<RequestId>();
+  /** A request of this tab has ended since the last stats, so the next stats have its last step. */
+  let hasOwnEnd = false;
+  serve.subscribe('stats', (stats) => {
+    // The last step of a run is shown at once, whoever sent it.
+    const isIdle = stats.numRunning + stats.numWaiting === 0;
+    receive(
+      { type: 'stats', stats, receivedAtMs: performance.now() },
+      own.size === 0 && !hasOwnEnd && !isIdle,
+    );
+    hasOwnEnd = false;
+  });
+  serve.subscribe('batch', (batch) => receive({ type: 'batch', batch, receivedAtMs: performance.now() }));
+  serve.subscribe('requests', (updates) => {
+    for (const { type, requestId } of updates) {
+      if (type === 'submitted') own.add(requestId);
+      else if (END_TYPES.has(type)) hasOwnEnd = own.delete(requestId) || hasOwnEnd;
+    }
+    receive({ type: 'requests', updates, receivedAtMs: performance.now() });
+  });
+  serve.subscribe('activity', (activity) => {
+    const goesOn = activity.requests.some(({ state }) => isActive(state));
+    receive({ type: 'activity', activity }, own.size === 0 && goesOn);
+  });
+  return store;
 }
 
 export function createServeStore(status: TabserveStatus): ServeStore {
@@ -190,6 +232,39 @@ export function clearAnswers(store: ServeStore, deployment: string): void {
   }));
 }
 
+/** Changes the users' own policy and shows it at once; rejects with the refusal. */
+export async function configurePolicy(
+  serve: TabserveClient,
+  store: ServeStore,
+  knobs: Partial<BatchingPolicy>,
+): Promise<void> {
+  const policy = await serve.configure(TEXT_GENERATOR, knobs);
+  store.setState(({ status }) => ({ status: withBasePolicy(status, policy) }));
+}
+
+export async function configureDeployment(
+  serve: TabserveClient,
+  store: ServeStore,
+  name: string,
+  change: Partial<BatchKnobs>,
+): Promise<void> {
+  const knobs = await serve.configure(name, change);
+  store.setState(({ status }) => {
+    const deployments = status.deployments.map((info) => (info.name === name ? { name, knobs } : info));
+    return { status: { ...status, deployments } };
+  });
+}
+
+/** The users' own policy, which a load test may override for a while. The policy panel shows and changes this one. */
+export function basePolicyOf({ override, policy }: TabserveStatus): BatchingPolicy {
+  return override?.basePolicy ?? policy;
+}
+
+function withBasePolicy(status: TabserveStatus, policy: BatchingPolicy): TabserveStatus {
+  if (!status.override) return { ...status, policy };
+  return { ...status, override: { ...status.override, basePolicy: policy } };
+}
+
 /** Without a step in the message, the last batch size stays. It is 0 while the engine is idle. */
 function latestFigures({ steps, ...stats }: TabserveStats, previous: Figures | undefined): Figures {
   const isIdle = stats.numRunning + stats.numWaiting === 0;
@@ -205,18 +280,11 @@ function idleFigures(figures: Figures | undefined): Figures | undefined {
 /** The longest time that an event waits where it can, ms. */
 const MAX_WAIT_MS = 1000;
 
-interface PendingEvents<Event> {
-  readonly push: (event: Event, canWait?: boolean) => void;
-  readonly apply: () => void;
-}
-
 /**
  * Applies events together, in order and at most once per frame. Events that can wait are applied with the next one that can't, or
  * after a second, so that an idle tab costs little. A hidden tab gets no frames: there each event is applied at once.
  */
-export function createPendingEvents<Event>(
-  applyAll: (events: readonly Event[]) => void,
-): PendingEvents<Event> {
+export function createPendingEvents<Event>(applyAll: (events: readonly Event[]) => void) {
   let pending: Event[] = [];
   let isWaiting = false;
 

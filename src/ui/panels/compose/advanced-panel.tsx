@@ -3,7 +3,7 @@ import { useStore } from 'zustand';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../../client/index.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { keysOf } from '../../parts/keys-of.ts';
-import { basePolicyOf } from '../../state/connect-store.ts';
+import { basePolicyOf } from '../../state/serve-store.ts';
 import { useIsServer, useServeView } from '../../state/serve-context.ts';
 import type { AdvancedFieldsProps } from './advanced-fields.tsx';
 import type { GenerationTexts } from '../../state/generation-fields.ts';

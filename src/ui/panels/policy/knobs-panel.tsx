@@ -1,7 +1,7 @@
 import { EMBEDDER, type BatchKnobs } from '../../../client/index.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { Knobs, type KnobTexts } from '../../parts/knob-field.tsx';
-import { configureDeployment } from '../../state/connect-store.ts';
+import { configureDeployment } from '../../state/serve-store.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 
 const KNOBS: KnobTexts<keyof BatchKnobs> = {

@@ -1,7 +1,7 @@
 import type { BatchingPolicy } from '../../../client/index.ts';
 import { CheckField } from '../../parts/field.tsx';
 import { Knobs, type KnobTexts } from '../../parts/knob-field.tsx';
-import { basePolicyOf, configurePolicy } from '../../state/connect-store.ts';
+import { basePolicyOf, configurePolicy } from '../../state/serve-store.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { usePolicySetting, type PolicySwitch } from './use-policy-setting.ts';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { BatchingPolicy } from '../../../client/index.ts';
-import { basePolicyOf, configurePolicy } from '../../state/connect-store.ts';
+import { basePolicyOf, configurePolicy } from '../../state/serve-store.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { useAttempt } from '../../parts/use-attempt.ts';
 
