@@ -13,9 +13,8 @@ import type { OrtBuilds } from './runtime/ort/ort-builds.ts';
 import { isKernelThread, serveKernelThread } from './cpu/threads/kernel-thread.ts';
 import { forbidThreads, setBuilds, setRuntimeFolder } from './runtime/ort/ort.ts';
 import { importModels } from './serving/models/model-service.ts';
-import { BridgedOutbox, type Outbox } from './serving/tab-messages.ts';
+import { BridgedOutbox, TabChannels, type Outbox } from './serving/tab-messages.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
-import { TabChannels } from './serving/tab-channels.ts';
 import { serveUnderLock, whenOthersEnded } from './serving/worker-locks.ts';
 import type { StartWorkerOptions } from './start-options.ts';
 
