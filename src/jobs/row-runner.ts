@@ -1,6 +1,5 @@
 import { systemClock } from '../batching/base/clock.ts';
 import type { JobProgress } from '../protocol/jobs.ts';
-import { RowRate } from './row-rate.ts';
 
 /** What a row asks for. */
 export interface RunRequest {
@@ -72,7 +71,7 @@ export class RowRunner<Request extends RunRequest, Result, Reason> {
   readonly #listener: RunnerListener<Reason>;
   /** Deployments, by row. */
   readonly #inFlight = new Map<number, string>();
-  readonly #rate = new RowRate(systemClock);
+  readonly #rate = new RowRate();
   /** The next rows, in the order in which they run. */
   #window: readonly ReadyRow<Request>[] = [];
   /** The first row that no window has had. */
@@ -307,4 +306,34 @@ function sharedLength([first = '', ...others]: readonly string[]): number {
     length = at;
   }
   return length;
+}
+
+const RATE_SPAN_MS = 10_000;
+
+/** Rows and tokens of the last ten seconds. */
+class RowRate {
+  readonly #startedAtMs = systemClock.now();
+  readonly #rows: { readonly atMs: number; readonly numTokens: number }[] = [];
+
+  add(numTokens: number): void {
+    this.#forget();
+    this.#rows.push({ atMs: systemClock.now(), numTokens });
+  }
+
+  progress(numRowsLeft: number): JobProgress {
+    this.#forget();
+    const now = systemClock.now();
+    const { length: numRows } = this.#rows;
+    const seconds = Math.max(100, Math.min(now - this.#startedAtMs, RATE_SPAN_MS)) / 1000;
+    return {
+      rowsPerSecond: numRows / seconds,
+      tokensPerSecond: this.#rows.reduce((sum, { numTokens }) => sum + numTokens, 0) / seconds,
+      ...(numRows > 0 && { remainingMs: (numRowsLeft * seconds * 1000) / numRows }),
+    };
+  }
+
+  #forget(): void {
+    const since = systemClock.now() - RATE_SPAN_MS;
+    while ((this.#rows[0]?.atMs ?? Infinity) <= since) this.#rows.shift();
+  }
 }

@@ -5,8 +5,7 @@ import {
   type KnobOverride,
   type TabserveClient,
 } from '../../../client/index.ts';
-import type { Embedded } from './embed-room.ts';
-import { embedTexts } from './embed-texts.ts';
+import { embedTexts, type Embedded } from './embed-room.ts';
 import { Comparison } from '../../panels/trials/run-trials.ts';
 import { knobsOfWay, WAYS, type Way } from '../../panels/trials/ways.ts';
 

@@ -1,16 +1,15 @@
 import { createStore } from 'zustand/vanilla';
-
 import {
   EMBEDDER,
   RERANKER,
   topK,
+  type EmbedderHandle,
   type EncoderInfo,
   type Nearest,
   type TabserveClient,
   type WireError,
 } from '../../../client/index.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
-import { embedTexts } from './embed-texts.ts';
 import { splitLines } from './split-lines.ts';
 
 /** Lines with their vectors. */
@@ -171,4 +170,55 @@ export class EmbedRoom {
 /** The model of this deployment, if one serves. */
 function encoderOf(client: Pick<TabserveClient, 'status'>, deployment: string): EncoderInfo | undefined {
   return client.status().encoders?.find((info) => info.deployment === deployment);
+}
+
+/**
+ * Texts of one request: those of a sort window. The worker tokenizes a request between batches and queues its texts together, so
+ * smaller requests make smaller batches. Larger ones show progress less often.
+ */
+const TEXTS_PER_REQUEST = 128;
+
+/** Requests at a time: one is tokenized while another runs. */
+const MAX_OUTSTANDING = 4;
+
+interface EmbedTextsOptions {
+  readonly signal: AbortSignal;
+  /** One of the model's prompts, by name. */
+  readonly prompt?: string | undefined;
+  /** Called with the number of texts whose vectors have come. */
+  readonly onProgress: (numDone: number) => void;
+}
+
+/** The vectors of many texts, in their order. Texts that are too long are cut. The first error ends all requests. */
+export async function embedTexts(
+  embedder: EmbedderHandle,
+  texts: readonly string[],
+  { signal, prompt, onProgress }: EmbedTextsOptions,
+): Promise<readonly Float32Array[]> {
+  const failing = new AbortController();
+  const options = {
+    normalize: true,
+    truncate: true,
+    prompt,
+    signal: AbortSignal.any([signal, failing.signal]),
+  };
+  const vectors = texts.map((): Float32Array => new Float32Array());
+  let [next, numDone] = [0, 0];
+  const sendInTurn = async (): Promise<void> => {
+    while (next < texts.length) {
+      const start = next;
+      next += TEXTS_PER_REQUEST;
+      const piece = await embedder.remote(texts.slice(start, next), options);
+      for (const [row, { embedding }] of piece.entries()) vectors[start + row] = embedding;
+      numDone += piece.length;
+      onProgress(numDone);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: MAX_OUTSTANDING }, sendInTurn));
+  } catch (error) {
+    failing.abort();
+    throw error;
+  }
+  return vectors;
 }

@@ -22,11 +22,9 @@ const FILTERS = [
   ['failed', 'Failed'],
 ] as const;
 
-type Attempt = ReturnType<typeof useAttempt>['attempt'];
-
 interface ActionsProps {
   readonly view: JobView;
-  readonly attempt: Attempt;
+  readonly attempt: ReturnType<typeof useAttempt>['attempt'];
 }
 
 /** A job: how far it is, what can be done with it, and its rows. */

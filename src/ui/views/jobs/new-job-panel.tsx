@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { missingColumn, type Job } from '../../../client/index.ts';
+import { columnsIn, missingColumn, type Job } from '../../../client/index.ts';
 import { AdvancedPanel } from '../../panels/compose/advanced-panel.tsx';
 import { LinkNote } from '../../panels/compose/link-note.tsx';
 import { openModelBox } from '../../panels/models/open-model-box.ts';
@@ -134,18 +134,6 @@ function TemplateField() {
       )}
     </div>
   );
-}
-
-/** The columns that a template names. */
-function columnsIn(template: string): readonly string[] {
-  const columns: string[] = [];
-  for (
-    let next = missingColumn(template, columns);
-    next !== undefined;
-    next = missingColumn(template, columns)
-  )
-    columns.push(next);
-  return columns;
 }
 
 function GenerationFields() {
