@@ -1,9 +1,9 @@
 import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
+import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
 import { emptyMask, forbidToken } from '../../src/batching/sampling/token-mask.ts';
 import { createRequestId } from '../../src/protocol/ids.ts';
 import { GpuSampler } from '../../src/worker/runtime/gpu-sampler/gpu-sampler.ts';
-import type { SampledRow } from '../../src/worker/runtime/model-backend.ts';
 import { TENSOR_USAGE } from '../../src/worker/runtime/gpu-sampler/gpu-flags.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { requestRuntime } from './models.ts';
@@ -24,10 +24,9 @@ async function createGpuSampler(vocabSize: number) {
   const inputs = { ids: create(MAX_ROWS), positions: create(MAX_ROWS), lastIndices: create(MAX_ROWS) };
   return {
     moveSlot: sampler.moveSlot.bind(sampler),
-    sample: (rows: readonly SampledRow[]): Promise<readonly Sample[]> =>
-      sampler.sample(rows, allLogits, inputs),
+    sample: (rows: readonly StepRow[]): Promise<readonly Sample[]> => sampler.sample(rows, allLogits, inputs),
     /** @returns The rows of a step. The GPU counts tokens and positions by itself as long as they are the same objects. */
-    upload(rows: readonly RandomRow[]): readonly SampledRow[] {
+    upload(rows: readonly RandomRow[]): readonly StepRow[] {
       for (const [index, { logits }] of rows.entries())
         device.queue.writeBuffer(allLogits, 4 * index * vocabSize, new Float32Array(logits));
       const lastIndices = Int32Array.from(rows, ({ position }) => position - 1);

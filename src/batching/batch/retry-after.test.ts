@@ -5,7 +5,7 @@ import { BackPressureError } from '../base/errors.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import type { BatchingPolicy } from '../generation/policy.ts';
 import type { Step } from '../generation/model-runner.ts';
-import { createRequest, createScheduler } from '../generation/test-support.ts';
+import { createRequest, createScheduler, outputOf } from '../generation/test-support.ts';
 import { someOf } from '../testing/whole-run.ts';
 
 const SECOND_MS = 1000;
@@ -155,7 +155,7 @@ function createEngineDriver(policy: Partial<BatchingPolicy>) {
     nowMs += 10;
     const isSilent = inFlight?.kind === 'prefill' && !inFlight.isLastChunk;
     const tokenIds = isSilent ? [] : (inFlight?.rows ?? []).map(() => 9);
-    if (inFlight) scheduler.update(inFlight, { tokenIds, runMs: 0, readbackMs: 0 }, nowMs);
+    if (inFlight) scheduler.update(inFlight, outputOf(tokenIds), nowMs);
     inFlight = scheduler.schedule(nowMs);
   };
   const driver = {

@@ -608,12 +608,9 @@ describe('abort', () => {
     const { submit, engine, listener } = createEngine({ policy: { policy: 'off' } });
     submit('a', { maxNewTokens: 1 });
     submit('b', { maxNewTokens: 1 });
-    expect(engine.abortAll([requestId('b')], 'changed my mind')).toBe(true);
+    expect(engine.abortAll([requestId('b')])).toBe(true);
     expect(listener.log).toEqual(['b failed AbortError']);
-    expect(listener.of('failed')[0]).toMatchObject({
-      finishReason: 'abort',
-      error: { cause: 'changed my mind' },
-    });
+    expect(listener.of('failed')[0]).toMatchObject({ finishReason: 'abort' });
     await settle();
     expect(listener.log.slice(1)).toEqual(['prefill of 1', 'a started', 'a token', 'a finished length']);
   });
@@ -678,11 +675,11 @@ describe('abortAll', () => {
     const onEnded = vi.spyOn(listener, 'onEnded');
     submit('a');
     submit('b');
-    expect(engine.abortAll(['a', 'never', 'b'].map(requestId), 'why')).toBe(true);
+    expect(engine.abortAll(['a', 'never', 'b'].map(requestId))).toBe(true);
     expect(engine.abortAll(['a', 'b'].map(requestId))).toBe(false);
     expect(onEnded).toHaveBeenCalledOnce();
     expect(listener.of('failed')).toMatchObject([
-      { requestId: 'a', finishReason: 'abort', error: { cause: 'why' } },
+      { requestId: 'a', finishReason: 'abort' },
       { requestId: 'b', finishReason: 'abort' },
     ]);
     await settle();
@@ -862,7 +859,6 @@ describe('a listener that throws', () => {
     await settle();
     expect(onStep).toHaveBeenCalledTimes(3);
     expect(listener.log.at(-1)).toBe('a finished length');
-    expect(engine.numListenerErrors).toBe(2);
   });
 
   it('may submit and abort from inside an event', async () => {

@@ -41,7 +41,6 @@ export class Engine {
   /** Undefined while the engine is idle. */
   #lastStepEndedAtMs: number | undefined;
   #numSteps = 0;
-  #numListenerErrors = 0;
   #isClosed = false;
 
   constructor(options: EngineOptions) {
@@ -80,11 +79,6 @@ export class Engine {
     return this.#scheduler.kvUsage;
   }
 
-  /** How often the listener has thrown. */
-  get numListenerErrors(): number {
-    return this.#numListenerErrors;
-  }
-
   /** Whether the request is waiting or running. */
   has(id: RequestId): boolean {
     return this.#scheduler.has(id);
@@ -114,8 +108,8 @@ export class Engine {
   }
 
   /** Ends the requests that wait or run, at once and in one event; false if none does. */
-  abortAll(ids: readonly RequestId[], reason?: unknown): boolean {
-    return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
+  abortAll(ids: readonly RequestId[]): boolean {
+    return this.#remove(ids, 'abort', RequestCancelledError.because(undefined));
   }
 
   /** Like `abortAll`, but the requests end with this error. */
@@ -130,8 +124,8 @@ export class Engine {
    * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
    */
   configure(knobs: unknown): BatchingPolicy {
-    for (const { id, error } of this.#scheduler.configure(updatePolicy(this.policy, knobs))) {
-      this.failAll([id], error);
+    for (const { requestId, error } of this.#scheduler.configure(updatePolicy(this.policy, knobs))) {
+      this.failAll([requestId], error);
     }
     this.#wake();
     return this.policy;
@@ -289,7 +283,7 @@ export class Engine {
     try {
       call();
     } catch {
-      this.#numListenerErrors += 1;
+      // The listener's own fault must not end the loop.
     }
   }
 }
@@ -312,20 +306,20 @@ async function settled(step: Step, running: Promise<StepOutput>, clock: Clock): 
   const calledAtMs = clock.now();
   try {
     const output = await running;
-    return { ...output, tokenIds: checkedTokenIds(step, output) };
+    return { ...output, samples: checkedSamples(step, output) };
   } catch (cause) {
     if (cause instanceof RuntimeLostError) throw cause;
-    const tokenIds = step.rows.map(() => modelRunError(cause));
-    return { tokenIds, runMs: clock.now() - calledAtMs, readbackMs: 0 };
+    const samples = step.rows.map(() => modelRunError(cause));
+    return { samples, runMs: clock.now() - calledAtMs, readbackMs: 0 };
   }
 }
 
-function checkedTokenIds(step: Step, { tokenIds }: StepOutput): StepOutput['tokenIds'] {
+function checkedSamples(step: Step, { samples }: StepOutput): StepOutput['samples'] {
   const expected = step.kind === 'prefill' && !step.isLastChunk ? 0 : step.rows.length;
-  if (tokenIds.length !== expected) {
-    throw new RangeError(`Expected ${expected} token ids from the runner, got ${tokenIds.length}`);
+  if (samples.length !== expected) {
+    throw new RangeError(`Expected ${expected} token ids from the runner, got ${samples.length}`);
   }
-  return tokenIds.map((entry) => (entry instanceof Error ? modelRunError(entry) : entry));
+  return samples.map((entry) => (entry instanceof Error ? modelRunError(entry) : entry));
 }
 
 function modelRunError(cause: unknown): ModelRunError {

@@ -133,7 +133,7 @@ export interface StepEvent {
   readonly requests: readonly RequestEvent[];
 }
 
-/** Called synchronously. The engine counts throws and otherwise ignores them. */
+/** Called synchronously. The engine ignores throws. */
 export interface EngineListener {
   /** After each step, once. */
   onStep(event: StepEvent): void;

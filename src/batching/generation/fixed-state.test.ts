@@ -8,6 +8,7 @@ import {
   createKvCacheLimits,
   createRequest,
   createScheduler,
+  outputOf,
   describeStep,
   requestId,
   settle,
@@ -25,12 +26,7 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
   const step = (): string => {
     const next = scheduler.schedule(0);
     const isSilent = next?.kind === 'prefill' && !next.isLastChunk;
-    if (next)
-      scheduler.update(
-        next,
-        { tokenIds: next.rows.flatMap(() => (isSilent ? [] : [9])), runMs: 0, readbackMs: 0 },
-        0,
-      );
+    if (next) scheduler.update(next, outputOf(next.rows.flatMap(() => (isSilent ? [] : [9]))), 0);
     return describeStep(next);
   };
   return {
@@ -43,8 +39,6 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
     },
   };
 }
-
-const answer = (tokenIds: number[]) => ({ tokenIds, runMs: 0, readbackMs: 0 });
 
 const counted = (length: number): number[] => Array.from({ length }, (_, index) => 100 + index);
 const PROMPT = counted(40);
@@ -84,7 +78,7 @@ describe('a row with fixed state', () => {
     driver.step();
     const step = driver.scheduler.schedule(0);
     driver.scheduler.abort(requestId('a'));
-    if (step) driver.scheduler.update(step, { tokenIds: [9], runMs: 0, readbackMs: 0 }, 0);
+    if (step) driver.scheduler.update(step, outputOf([9]), 0);
     driver.add('b', { promptTokenIds, maxNewTokens: 2 });
     expect(driver.step()).toBe(expected);
   });
@@ -102,13 +96,13 @@ describe('a row with fixed state', () => {
     driver.add('b', { promptLength: 2, maxNewTokens: 20 });
     for (const first of [8, 8]) {
       const prefill = driver.scheduler.schedule(0);
-      if (prefill) driver.scheduler.update(prefill, answer([first]), 0);
+      if (prefill) driver.scheduler.update(prefill, outputOf([first]), 0);
     }
     const step = driver.scheduler.schedule(0);
     const behind = step && driver.scheduler.scheduleBehind(step, Promise.resolve(), 0);
     expect(describeStep(behind)).toBe('decode a b, behind');
-    if (step) driver.scheduler.update(step, answer([9, 8]), 0);
-    if (behind) driver.scheduler.update(behind, answer([7, 8]), 0);
+    if (step) driver.scheduler.update(step, outputOf([9, 8]), 0);
+    if (behind) driver.scheduler.update(behind, outputOf([7, 8]), 0);
     driver.add('c', { promptTokenIds: [...PROMPT, 8, tokenId, 501, 502], maxNewTokens: 2 });
     expect(driver.step()).toBe(expected);
   });
@@ -121,7 +115,7 @@ describe('a row with fixed state', () => {
     const behind = step && driver.scheduler.scheduleBehind(step, Promise.resolve(), 0);
     expect(describeStep(behind)).toBe('decode a, behind');
     driver.scheduler.abort(requestId('a'));
-    for (const each of [step, behind]) if (each) driver.scheduler.update(each, answer([9]), 0);
+    for (const each of [step, behind]) if (each) driver.scheduler.update(each, outputOf([9]), 0);
     driver.add('b', { promptTokenIds: [...PROMPT, 9, 9, 500], maxNewTokens: 2 });
     expect(driver.step()).toBe('prefill b 0+41 @0 to s0');
   });

@@ -6,7 +6,13 @@ import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import type { RequestId } from '../base/ids.ts';
 import type { Scheduler } from './scheduler.ts';
-import { createRequest, createScheduler, requestId, type RequestOverrides } from './test-support.ts';
+import {
+  createRequest,
+  createScheduler,
+  outputOf,
+  requestId,
+  type RequestOverrides,
+} from './test-support.ts';
 import { runsOf } from '../testing/whole-run.ts';
 
 const NUM_RUNS = runsOf({ whole: 2000, part: 250 });
@@ -194,8 +200,8 @@ class Referee {
   }
 
   configure(changed: Partial<BatchingPolicy>): void {
-    for (const { id } of this.#scheduler.configure({ ...this.#scheduler.policy, ...changed })) {
-      this.#scheduler.abort(id);
+    for (const unfit of this.#scheduler.configure({ ...this.#scheduler.policy, ...changed })) {
+      this.#scheduler.abort(unfit.requestId);
     }
   }
 
@@ -240,7 +246,7 @@ class Referee {
   #answer(step: Step): void {
     const isSilent = step.kind === 'prefill' && !step.isLastChunk;
     const tokenIds = isSilent ? [] : step.rows.map(() => 9);
-    this.#scheduler.update(step, { tokenIds, runMs: 0, readbackMs: 0 }, 0);
+    this.#scheduler.update(step, outputOf(tokenIds), 0);
   }
 }
 
@@ -411,7 +417,7 @@ function createDriver(policy: Partial<BatchingPolicy>) {
   const step = (): boolean => {
     const next = scheduler.schedule(0);
     if (!next) return false;
-    scheduler.update(next, { tokenIds: next.rows.map(() => 9), runMs: 0, readbackMs: 0 }, 0);
+    scheduler.update(next, outputOf(next.rows.map(() => 9)), 0);
     return true;
   };
   return {

@@ -28,11 +28,8 @@ export interface StepRow {
   readonly sampling: SamplingParams;
   /** Token counts of the sequence, including `tokenIds`. Each step of a sequence has the same live object, to avoid copies. */
   readonly tokenCounts: TokenCounts;
-  /**
-   * The tokens that may be sampled; left out, or undefined, for all. A promise in a step behind another, whose token decides them:
-   * the pass runs meanwhile, and only its sampling waits. It never rejects.
-   */
-  readonly mask?: TokenMask | Promise<TokenMask | undefined>;
+  /** The tokens that may be sampled; undefined, or left out, for all. See also `DecodeStep.masks`. */
+  readonly mask?: TokenMask | undefined;
   /** The prompt tokens to score; left out if the step computes none, or the request asked for none. */
   readonly scoring?: PromptScoring;
 }
@@ -93,6 +90,11 @@ export interface DecodeStep extends KvStep {
   readonly isBehind: boolean;
   /** Row i is in slot i. */
   readonly rows: readonly StepRow[];
+  /**
+   * The masks of the rows of a step behind another, whose tokens decide them: the pass runs meanwhile, and only its sampling waits. It
+   * never rejects. Left out where no constraint has masks.
+   */
+  readonly masks?: Promise<readonly StepRow['mask'][]>;
 }
 
 export type Step = PrefillStep | DecodeStep;
@@ -110,17 +112,15 @@ export function numStepTokensOf({ rows }: Step): number {
 /** The result of a step. Durations in ms, on the runner's own monotonic clock. */
 export interface StepOutput {
   /**
-   * One entry per row: the id sampled for position `startPosition + tokenIds.length`, or an `Error` that fails only this
+   * One entry per row: what was sampled for position `startPosition + tokenIds.length`, or an `Error` that fails only this
    * row. Empty for a chunk that is not the last.
    */
-  readonly tokenIds: readonly (number | Error)[];
+  readonly samples: readonly (SampledToken | Error)[];
   /**
    * One entry per row: what was sampled behind its right guesses, so that the last of these tokens is the first that wasn't guessed, or
    * the one behind the last guess. Left out if no row has guesses.
    */
   readonly furtherTokens?: readonly (readonly SampledToken[])[];
-  /** One entry per id, undefined if its row did not ask for logprobs. Left out if no row did. */
-  readonly logprobs?: readonly (TokenLogprobs | undefined)[];
   /** One entry per target of the step's only row, or an `Error`. Left out if the row has no `scoring`. */
   readonly promptLogprobs?: readonly TokenLogprobs[] | Error;
   /** Time inside the runtime's `run` call. */

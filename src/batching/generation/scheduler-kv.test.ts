@@ -9,6 +9,7 @@ import {
   createPolicy,
   createRequest,
   createScheduler,
+  outputOf,
   describeStep,
   requestId,
   type RequestOverrides,
@@ -21,7 +22,7 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
   const update = (step: Step, answer: number | Error): void => {
     const isSilent = step.kind === 'prefill' && !step.isLastChunk;
     const tokenIds = isSilent ? [] : step.rows.map(() => answer);
-    scheduler.update(step, { tokenIds, runMs: 0, readbackMs: 0 }, 0);
+    scheduler.update(step, outputOf(tokenIds), 0);
   };
   const driver = {
     scheduler,
@@ -187,7 +188,7 @@ describe('a prompt with a prefix that a slot holds', () => {
     driver.step();
     driver.add('b', request);
     const step = driver.scheduler.schedule(0);
-    const progress = step && driver.scheduler.update(step, { tokenIds: [9, 9], runMs: 0, readbackMs: 0 }, 0);
+    const progress = step && driver.scheduler.update(step, outputOf([9, 9]), 0);
     expect(
       progress?.map(({ sequence, isStart }) => [
         isStart,
@@ -400,7 +401,7 @@ describe('kvCacheMemoryBytes', () => {
     for (const name of 'abc') driver.add(name, { promptLength: 20, maxNewTokens: name === 'c' ? 1 : 20 });
     driver.step();
     const unfit = driver.configure({ kvCacheMemoryBytes: 64 });
-    expect(unfit).toEqual([{ id: requestId('b'), error: expect.any(KvBudgetError) }]);
+    expect(unfit).toEqual([{ requestId: requestId('b'), error: expect.any(KvBudgetError) }]);
     expect(driver.step()).toBe('decode a');
   });
 });

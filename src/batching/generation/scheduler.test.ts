@@ -5,6 +5,7 @@ import {
   createPolicy,
   createRequest,
   createScheduler,
+  outputOf,
   describeStep,
   EOS,
   requestId,
@@ -12,7 +13,7 @@ import {
 import type { RequestOverrides } from './test-support.ts';
 import type { BatchingPolicy } from './policy.ts';
 import type { Step } from './model-runner.ts';
-import type { SchedulerOptions, UnfitRequest } from './scheduler.ts';
+import type { SchedulerOptions } from './scheduler.ts';
 
 /** A device whose decode steps take 10 ms, and whose prefill steps 1 ms a token. */
 const timeOf = (step: Step): number =>
@@ -38,12 +39,12 @@ function createDriver(
       const isSilent = step.kind === 'prefill' && !step.isLastChunk;
       const tokenIds = isSilent ? [] : step.rows.map((row) => answers[row.requestId] ?? 9);
       driver.nowMs += msOf(step);
-      scheduler.update(step, { tokenIds, runMs: 0, readbackMs: 0 }, driver.nowMs);
+      scheduler.update(step, outputOf(tokenIds), driver.nowMs);
       return describeStep(step);
     },
     steps: (count: number): string[] => Array.from({ length: count }, () => driver.step()),
     abort: (name: string): boolean => scheduler.abort(requestId(name)),
-    configure: (knobs: Partial<BatchingPolicy>): readonly UnfitRequest[] =>
+    configure: (knobs: Partial<BatchingPolicy>): ReturnType<typeof scheduler.configure> =>
       scheduler.configure(createPolicy({ ...scheduler.policy, ...knobs })),
   };
   return driver;
@@ -440,7 +441,7 @@ describe('abort', () => {
     abort('a');
     add('a');
     if (!step) throw new Error('unreachable');
-    const progress = scheduler.update(step, { tokenIds: [7, 8], runMs: 0, readbackMs: 0 }, 0);
+    const progress = scheduler.update(step, outputOf([7, 8]), 0);
     expect(progress.map(({ sequence, sampled }) => [sequence.id, sampled])).toEqual([['b', 8]]);
     expect(steps(2)).toEqual(['prefill a 0+3 @0 last', 'decode a b']);
   });

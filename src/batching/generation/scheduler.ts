@@ -1,11 +1,10 @@
 import type { SampledToken } from '../sampling/sampling.ts';
 import { Admission } from './admission.ts';
-import type { Progress, StepReason } from './events.ts';
+import type { FailedEvent, Progress, StepReason } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import { KvPlanner, type KvUsage } from './kv-planner.ts';
 import type { DecodeStep, Step, StepOutput } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
-import { PrefillPace } from './prefill-pace.ts';
 import type { GenerationRequest } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
 import { SchedulerState } from './scheduler-state.ts';
@@ -17,11 +16,6 @@ export interface SchedulerOptions extends SequenceLimits, StepLimits {
   readonly kvCacheLimits: KvCacheLimits;
 }
 
-export interface UnfitRequest {
-  readonly id: RequestId;
-  readonly error: Error;
-}
-
 /**
  * Decides which sequences run in the next step. Synchronous and total: `schedule` and `update` alternate, and `end` may
  * follow `update`. `addAll`, `abort` and `configure` may come at any time, also while a step runs.
@@ -30,7 +24,6 @@ export class Scheduler {
   readonly #state: SchedulerState;
   readonly #kv: KvPlanner;
   readonly #admission: Admission;
-  readonly #pace = new PrefillPace();
   readonly #planner: StepPlanner;
   /** Whether the last step began a batch that was still partial when its wait was over. */
   #isTimedOut = false;
@@ -39,7 +32,7 @@ export class Scheduler {
     this.#state = new SchedulerState(policy, { contextLength, eosTokenIds });
     this.#kv = new KvPlanner(this.#state, kvCacheLimits);
     this.#admission = new Admission(this.#state, this.#kv);
-    this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, this.#pace, stepLimits);
+    this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, stepLimits);
   }
 
   get policy(): BatchingPolicy {
@@ -81,12 +74,12 @@ export class Scheduler {
   }
 
   /** Applies from the next decision on; running sequences go on. Returns the waiting requests that can't run any more. */
-  configure(policy: BatchingPolicy): readonly UnfitRequest[] {
+  configure(policy: BatchingPolicy): readonly Pick<FailedEvent, 'requestId' | 'error'>[] {
     this.#state.policy = policy;
     this.#kv.applyPolicy();
     return this.#admission.waiting.all.flatMap(({ id, request }) => {
       const error = this.#kv.errorFor(request);
-      return error ? [{ id, error }] : [];
+      return error ? [{ requestId: id, error }] : [];
     });
   }
 
@@ -159,7 +152,7 @@ export class Scheduler {
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     this.#admission.stepRate.end(step, nowMs);
     this.#planner.end(step, nowMs);
-    if (output.tokenIds.some((entry) => entry instanceof Error)) this.#kv.forgetPrefixes();
+    if (output.samples.some((entry) => entry instanceof Error)) this.#kv.forgetPrefixes();
     const scores = output.promptLogprobs;
     return step.rows.flatMap((row, index) => {
       const sequence = this.#state.get(row.requestId);
@@ -167,22 +160,22 @@ export class Scheduler {
       if (sequence?.numComputedTokens !== row.startPosition) return [];
       const isStart = row.startPosition === sequence.numReusedTokens && !sequence.hasBegun;
       sequence.hasBegun = true;
-      const entry = scores instanceof Error ? scores : output.tokenIds[index];
+      const entry = scores instanceof Error ? scores : output.samples[index];
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
       const isPrefilled = step.kind === 'prefill' && step.isLastChunk && !(entry instanceof Error);
       if (isPrefilled) this.#state.joinDecoding(sequence);
       const isScored = row.scoring && scores && !(scores instanceof Error);
       const promptLogprobs = isScored ? sequence.score(scores) : undefined;
       if (entry instanceof Error) sequence.finish(entry);
-      else if (entry !== undefined) sequence.append(entry, nowMs, this.#state.limits);
+      else if (entry) sequence.append(entry.tokenId, nowMs, this.#state.limits);
       else if (sequence.isPromptAll) sequence.endAfterPrompt(nowMs);
       if (sequence.finishReason) this.#release(sequence, nowMs);
-      const sampled = entry instanceof Error ? undefined : entry;
+      const sample = entry instanceof Error ? undefined : entry;
+      const sampled = sample?.tokenId;
       const { itlMs, numSampledTokens } = sequence;
       const isFirstToken = numSampledTokens === 1;
-      const logprobs = output.logprobs?.[index];
-      const tokens = sampled === undefined || sequence.isAtEndToken ? [] : [{ tokenId: sampled, logprobs }];
-      const further = sampled === undefined ? [] : (output.furtherTokens?.[index] ?? []);
+      const tokens = sample && !sequence.isAtEndToken ? [sample] : [];
+      const further = (sample && output.furtherTokens?.[index]) ?? [];
       return [{ sequence, isStart, sampled, isFirstToken, itlMs, tokens, further, promptLogprobs }];
     });
   }

@@ -11,7 +11,7 @@ import {
   type Step,
   type StepRow,
 } from './model-runner.ts';
-import type { PrefillPace } from './prefill-pace.ts';
+import { PrefillPace } from './prefill-pace.ts';
 import type { SchedulerState } from './scheduler-state.ts';
 import { finalLengthOf, type Sequence } from './sequence.ts';
 
@@ -27,21 +27,14 @@ export class StepPlanner {
   readonly #admission: Admission;
   readonly #limits: StepLimits;
   readonly #guesses: Guesses;
-  readonly #pace: PrefillPace;
+  readonly #pace = new PrefillPace();
   /** Since the last decode step. */
   #numPrefilledTokens = 0;
 
-  constructor(
-    state: SchedulerState,
-    kv: KvPlanner,
-    admission: Admission,
-    pace: PrefillPace,
-    limits: StepLimits,
-  ) {
+  constructor(state: SchedulerState, kv: KvPlanner, admission: Admission, limits: StepLimits) {
     this.#state = state;
     this.#kv = kv;
     this.#admission = admission;
-    this.#pace = pace;
     this.#limits = limits;
     this.#guesses = new Guesses(limits.maxGuessedTokens);
   }
@@ -88,18 +81,23 @@ export class StepPlanner {
     };
     if (!step.rows.every(goesOn)) return undefined;
     this.#numPrefilledTokens = 0;
-    const rows = step.rows.map((row) => this.#rowBehind(row, accepted));
+    const rows = step.rows.map(({ mask: _before, ...row }) => ({
+      ...row,
+      tokenIds: [],
+      startPosition: row.startPosition + 1,
+    }));
+    const masks = this.#masksBehind(step, accepted);
     const length = 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition));
     this.#kv.makeRoom({ length });
-    return { kind: 'decode', isBehind: true, kvShape: this.#kv.reserve({ length }), transfers: [], rows };
+    const kvShape = this.#kv.reserve({ length });
+    return { kind: 'decode', isBehind: true, kvShape, transfers: [], rows, ...(masks && { masks }) };
   }
 
-  /** Its tokens are known when the constraints have accepted those of the step before. */
-  #rowBehind({ mask: _before, ...row }: StepRow, accepted: Promise<void>): StepRow {
-    const sequence = this.#state.get(row.requestId);
-    const constraint = sequence?.request.constraint;
-    const mask = constraint?.mask && accepted.then(() => constraint.mask?.());
-    return { ...row, tokenIds: [], startPosition: row.startPosition + 1, ...(mask && { mask }) };
+  /** Known when the constraints have accepted the tokens of the step before. */
+  #masksBehind({ rows }: DecodeStep, accepted: Promise<void>): DecodeStep['masks'] {
+    const constraints = rows.map(({ requestId }) => this.#state.get(requestId)?.request.constraint);
+    if (!constraints.some((constraint) => constraint?.mask)) return undefined;
+    return accepted.then(() => constraints.map((constraint) => constraint?.mask?.()));
   }
 
   /** The forced tokens that the sequence takes without a step for each; none where the steps cost no more. */

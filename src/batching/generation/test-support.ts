@@ -41,7 +41,6 @@ export interface RequestOverrides {
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
   readonly promptLogprobs?: number;
-  readonly isScore?: boolean;
   readonly ignoreEos?: boolean;
   readonly stopTokenIds?: readonly number[];
   readonly includeStopStrInOutput?: boolean;
@@ -253,9 +252,20 @@ export interface ScriptedRunnerOptions {
   /** Called with each step before it has any effect; a throw rejects the run. */
   readonly onRun?: (step: Step) => void;
   readonly promptScores?: (tokenIds: readonly number[]) => StepOutput['promptLogprobs'];
-  readonly logprobs?: (tokenIds: readonly number[]) => NonNullable<StepOutput['logprobs']>;
+  readonly logprobs?: (tokenIds: readonly number[]) => readonly (TokenLogprobs | undefined)[];
   /** The answer may be spoilt here. */
   readonly answer?: (step: Step, tokenIds: readonly number[]) => readonly (number | Error)[];
+}
+
+/** The output of a step that samples these tokens, and takes no time. */
+export function outputOf(
+  tokenIds: readonly (number | Error)[],
+  logprobs: readonly (TokenLogprobs | undefined)[] = [],
+): StepOutput {
+  const samples = tokenIds.map((tokenId, row) =>
+    tokenId instanceof Error ? tokenId : { tokenId, logprobs: logprobs[row] },
+  );
+  return { samples, runMs: 0, readbackMs: 0 };
 }
 
 /**
@@ -348,7 +358,8 @@ export class ScriptedRunner implements ModelRunner {
     this.#resize(step.kvShape);
     const reused = step.kind === 'prefill' ? this.#reusedBy(step) : undefined;
     for (const transfer of step.transfers) this.#transfer(transfer);
-    const masks = await Promise.all(step.rows.map(async ({ mask }) => mask));
+    const behind = step.kind === 'decode' ? await step.masks : undefined;
+    const masks = behind ?? step.rows.map(({ mask }) => mask);
     const { tokenIds, furtherTokens } =
       step.kind === 'prefill'
         ? { tokenIds: this.#prefill(step, reused, masks), furtherTokens: undefined }
@@ -356,9 +367,8 @@ export class ScriptedRunner implements ModelRunner {
     const logprobs = this.#options.logprobs?.(tokenIds);
     const scores = this.#score(step);
     return {
-      tokenIds: answer(step, tokenIds),
+      ...outputOf(answer(step, tokenIds), logprobs),
       ...(furtherTokens && { furtherTokens }),
-      ...(logprobs && { logprobs }),
       ...(scores && { promptLogprobs: scores }),
       runMs,
       readbackMs,

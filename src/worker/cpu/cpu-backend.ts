@@ -1,5 +1,6 @@
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { Model } from '../models/family.ts';
 import type { ModelConfig } from '../models/program/model-config.ts';
 import { rowBytesOf, type RowBytes } from '../models/program/layer-state.ts';
@@ -14,7 +15,6 @@ import {
   type PackedModel,
   type RowCopy,
   type RowStore,
-  type SampledRow,
   type SampleOutput,
 } from '../runtime/model-backend.ts';
 import { LARGEST_CACHE } from './cpu-limits.ts';
@@ -100,7 +100,7 @@ export class CpuBackend implements ModelBackend {
 
   async sample(
     target: ForwardTarget,
-    pending: readonly SampledRow[] | Promise<readonly SampledRow[]>,
+    pending: readonly StepRow[] | Promise<readonly StepRow[]>,
   ): Promise<SampleOutput> {
     const rows = await pending;
     const sampled = this.#sampleRows((index) => this.#logitsAt(index), rows);

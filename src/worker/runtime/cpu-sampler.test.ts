@@ -3,7 +3,7 @@ import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { kvSlot } from '../../batching/generation/kv-slots.ts';
-import type { SampledRow } from './model-backend.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
 
 const VOCAB_SIZE = 8;
 
@@ -18,7 +18,7 @@ function rowOf(
   tokenId: number,
   guessedTokenIds: readonly number[],
   sampling: Partial<typeof GREEDY> = {},
-): SampledRow {
+): StepRow {
   return {
     requestId: createRequestId(),
     slot: kvSlot(0),
@@ -31,7 +31,7 @@ function rowOf(
 }
 
 /** Samples rows whose guesses have the logits of a pass: each row's last token first, then the ones before. */
-function sample(rows: readonly SampledRow[], logits = LOGITS) {
+function sample(rows: readonly StepRow[], logits = LOGITS) {
   const fed = rows.map(({ tokenIds, guessedTokenIds = [] }) => [...tokenIds, ...guessedTokenIds]);
   const order = [...fed.map((ids) => ids.at(-1) ?? 0), ...fed.flatMap((ids) => ids.slice(0, -1))];
   const { samples, furtherTokens } = createCpuSampler(VOCAB_SIZE)(

@@ -1,7 +1,8 @@
 import { isAdjusting } from '../../batching/sampling/adjust-logits.ts';
 import { createSampler, type SampledToken } from '../../batching/sampling/sampling.ts';
 import type { TokenMask } from '../../batching/sampling/token-mask.ts';
-import type { SampledRow, SampleOutput } from './model-backend.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { SampleOutput } from './model-backend.ts';
 
 /** The logits [vocabSize] of a pass, in the order of `ModelBackend.readLogits`. */
 type LogitsAt = (index: number) => Float32Array;
@@ -10,7 +11,7 @@ type LogitsAt = (index: number) => Float32Array;
 export function createCpuSampler(vocabSize: number) {
   const sampleToken = createSampler(vocabSize);
 
-  const sampleRow = (row: SampledRow, logitsAt: LogitsAt) => {
+  const sampleRow = (row: StepRow, logitsAt: LogitsAt) => {
     const { sampling: params, startPosition, tokenIds, guessedTokenIds = [], guessedMasks = [] } = row;
     // Only penalties read them. The tokens of this step count for those behind them.
     const counts = guessedTokenIds.length > 0 && isAdjusting(params) ? new Map(row.tokenCounts) : undefined;
@@ -36,7 +37,7 @@ export function createCpuSampler(vocabSize: number) {
     return { sample, further };
   };
 
-  return (logitsAt: LogitsAt, rows: readonly SampledRow[]): Omit<SampleOutput, 'readbackMs'> => {
+  return (logitsAt: LogitsAt, rows: readonly StepRow[]): Omit<SampleOutput, 'readbackMs'> => {
     let numScored = rows.length;
     const sampled = rows.map((row, index) => {
       const firstScored = numScored;

@@ -93,7 +93,5 @@ export function sharesOf(numTokens: number, pooling: Pooling): Float32Array {
     case 'last':
       shares[numTokens - 1] = 1;
       return shares;
-    default:
-      return pooling satisfies never;
   }
 }

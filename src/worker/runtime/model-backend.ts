@@ -4,8 +4,6 @@ import type { ModelRunner, StepOutput, StepRow } from '../../batching/generation
 import type { PackedLayout } from '../models/checkpoint/packed-weights.ts';
 import type { WeightSource } from '../models/checkpoint/weight-source.ts';
 import type { Model } from '../models/family.ts';
-import type { SampledToken } from '../../batching/sampling/sampling.ts';
-import type { TokenMask } from '../../batching/sampling/token-mask.ts';
 
 /** Which rows of the K/V cache a pass uses, from the first on. Prompts are prefilled in `staging`; `slots` decode. */
 export type ForwardTarget = 'staging' | 'slots';
@@ -15,11 +13,6 @@ export type RowStore = ForwardTarget | 'snapshots';
 
 /** The index of a row, and of the row that becomes its copy. */
 export type RowCopy = readonly [from: number, to: number];
-
-/** A row whose next token is sampled. Its mask is known by then. */
-export interface SampledRow extends Omit<StepRow, 'mask'> {
-  readonly mask?: TokenMask;
-}
 
 export interface PassShape {
   readonly target: ForwardTarget;
@@ -45,13 +38,8 @@ export interface ForwardInput extends PassShape {
   readonly scoredTokens?: Int32Array;
 }
 
-export interface SampleOutput {
-  /** One entry per row; an `Error` for a row whose logits have no next token. */
-  readonly samples: readonly (SampledToken | Error)[];
-  /** See `StepOutput`. */
-  readonly furtherTokens?: StepOutput['furtherTokens'];
-  readonly readbackMs: number;
-}
+/** The `Error` is that of a row whose logits have no next token. */
+export type SampleOutput = Pick<StepOutput, 'samples' | 'furtherTokens' | 'readbackMs'>;
 
 /** A model with its packed weights, from which a backend is made. */
 export interface PackedModel {
@@ -87,7 +75,7 @@ export interface ModelBackend extends Pick<
    */
   sample(
     target: ForwardTarget,
-    rows: readonly SampledRow[] | Promise<readonly SampledRow[]>,
+    rows: readonly StepRow[] | Promise<readonly StepRow[]>,
   ): Promise<SampleOutput>;
   /** Waits in a later task for a forward pass whose logits are not needed: a chunk before the end of a prompt. */
   finish(): Promise<{ readonly readbackMs: number }>;

@@ -53,12 +53,16 @@ function createRunner() {
   return { backend, runner, run };
 }
 
+function idsOf({ samples }: StepOutput): readonly (number | Error)[] {
+  return samples.map((sample) => (sample instanceof Error ? sample : sample.tokenId));
+}
+
 describe('BackendRunner', () => {
   it('prefills in the staging row and copies it to the slot with the last chunk alone', async () => {
     const { backend, run } = createRunner();
     const first = await run(prefill([row(2, 0, 5, 6)], { isLastChunk: false }));
     const last = await run(prefill([row(2, 2, 7)]));
-    expect([first.tokenIds, last.tokenIds]).toEqual([[], [8]]);
+    expect([idsOf(first), idsOf(last)]).toEqual([[], [8]]);
     expect(backend.calls).toEqual([
       'resize 4+1x128',
       'forward staging 1x2 ids 5,6 positions 0,1 last 1',
@@ -74,7 +78,7 @@ describe('BackendRunner', () => {
     const { backend, run } = createRunner();
     const scoring = { targetTokenIds: [6, 9], numLogprobs: 2 };
     const output = await run(prefill([{ ...row(2, 0, 5, 6, 9), scoring }]));
-    expect(output.tokenIds).toEqual([10]);
+    expect(idsOf(output)).toEqual([10]);
     expect(backend.calls[1]).toBe('forward staging 1x3 ids 5,6,9 positions 0,1,2 last 2 scored 0,1');
     // One logit is 1 and 63 are 0.
     const total = Math.log(63 + Math.E);
@@ -98,8 +102,8 @@ describe('BackendRunner', () => {
     const only = await run(
       prefill([{ ...row(2, 0, 5), scoring: { targetTokenIds: [], numLogprobs: 3 } }], { isLastChunk: false }),
     );
-    expect(first).toMatchObject({ tokenIds: [], promptLogprobs: [{ tokenId: 6 }, { tokenId: 7 }] });
-    expect(only).toMatchObject({ tokenIds: [], promptLogprobs: [] });
+    expect(first).toMatchObject({ samples: [], promptLogprobs: [{ tokenId: 6 }, { tokenId: 7 }] });
+    expect(only).toMatchObject({ samples: [], promptLogprobs: [] });
     expect(backend.calls.filter((call) => call.startsWith('forward'))).toEqual([
       'forward staging 1x2 ids 5,6 positions 0,1 last 1 scored 0,1',
       'forward staging 1x1 ids 5 positions 0 last 0 scored ',
@@ -118,7 +122,7 @@ describe('BackendRunner', () => {
     const { backend, run } = createRunner();
     const kvShape = { ...KV_SHAPE, numStagingRows: 2 };
     const output = await run(prefill([row(1, 0, 5, 6, 7), row(3, 0, 11)], { kvShape }));
-    expect(output.tokenIds).toEqual([8, 12]);
+    expect(idsOf(output)).toEqual([8, 12]);
     expect(backend.calls).toEqual([
       'resize 4+2x128',
       'forward staging 2x3 ids 5,6,7,11,0,0 positions 0,1,2,0,1,2 last 2,0',
@@ -132,7 +136,7 @@ describe('BackendRunner', () => {
     const [from, to] = [row(0, 0).slot, row(2, 0).slot];
     const transfers = [{ kind: 'copy' as const, from, to }];
     const output = await run(prefill([row(0, 40, 5, 6)], { reusedSlot: to, transfers }));
-    expect(output.tokenIds).toEqual([7]);
+    expect(idsOf(output)).toEqual([7]);
     expect(backend.calls).toEqual([
       'resize 4+1x128',
       '2 to staging',
@@ -168,8 +172,7 @@ describe('BackendRunner', () => {
     ];
     const output = await run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], transfers));
     expect(output).toEqual({
-      tokenIds: [5, 31, 12],
-      logprobs: [undefined, undefined, undefined],
+      samples: [5, 31, 12].map((tokenId) => ({ tokenId, logprobs: undefined })),
       runMs: 2,
       readbackMs: 3,
     });
@@ -185,7 +188,7 @@ describe('BackendRunner', () => {
   it('fails only the row whose logits have no next token', async () => {
     const { backend, run } = createRunner();
     backend.poison = 30;
-    const { tokenIds } = await run(decode([row(0, 1, 4), row(1, 1, 30), row(2, 1, 7)]));
-    expect(tokenIds).toEqual([5, expect.objectContaining({ code: 'MODEL_RUN_FAILED' }), 8]);
+    const output = await run(decode([row(0, 1, 4), row(1, 1, 30), row(2, 1, 7)]));
+    expect(idsOf(output)).toEqual([5, expect.any(Error), 8]);
   });
 });

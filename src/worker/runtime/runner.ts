@@ -11,7 +11,7 @@ import {
   type StepOutput,
   type StepRow,
 } from '../../batching/generation/model-runner.ts';
-import type { ModelBackend, SampledRow, SampleOutput } from './model-backend.ts';
+import type { ModelBackend } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
 /** Runs the engine's steps on a backend, which samples from the logits of the last token. */
@@ -69,8 +69,8 @@ export class BackendRunner implements ModelRunner {
       this.#backend.copyRows('staging', 'slots', copies);
     }
     const output = isLastChunk
-      ? stepOutput(runMs, await this.#backend.sample('staging', withMasks(rows)))
-      : { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+      ? { runMs, ...(await this.#backend.sample('staging', rows)) }
+      : { samples: [], runMs, ...(await this.#backend.finish()) };
     return scoring ? this.#withScores(scoring, output) : output;
   }
 
@@ -90,9 +90,9 @@ export class BackendRunner implements ModelRunner {
   }
 
   async #decode(step: DecodeStep, onLaunched: () => void): Promise<StepOutput> {
-    const { rows, isBehind } = step;
+    const { rows, isBehind, masks } = step;
     this.#prepare(step);
-    const sampled = withMasks(rows);
+    const sampled = masks?.then((known) => rows.map((row, index) => ({ ...row, mask: known[index] })));
     const tokensPerRow = Math.max(...rows.map(numTokensOf));
     const { runMs } = await this.#backend.forward({
       target: 'slots',
@@ -103,11 +103,11 @@ export class BackendRunner implements ModelRunner {
       lastIndices: Int32Array.from(rows, (row) => row.startPosition + numTokensOf(row) - 1),
       ...(tokensPerRow > 1 && { scoredTokens: tokensBeforeGuesses(rows, tokensPerRow) }),
     });
-    const samples = this.#backend.sample('slots', sampled);
+    const samples = this.#backend.sample('slots', sampled ?? rows);
     // The work is on the device then; only the tokens are still to come.
-    if (sampled instanceof Promise) await sampled;
+    if (sampled) await sampled;
     onLaunched();
-    return stepOutput(runMs, await samples);
+    return { runMs, ...(await samples) };
   }
 
   #prepare(
@@ -126,10 +126,6 @@ export class BackendRunner implements ModelRunner {
   }
 }
 
-function areReady(rows: readonly StepRow[]): rows is readonly (StepRow & SampledRow)[] {
-  return !rows.some(({ mask }) => mask instanceof Promise);
-}
-
 /** The known token of a row in a decode step, then its guesses. */
 function decodedId({ tokenIds, guessedTokenIds }: StepRow, index: number): number {
   return (index === 0 ? tokenIds[0] : guessedTokenIds?.[index - 1]) ?? PADDING_ID;
@@ -144,17 +140,6 @@ function tokensBeforeGuesses(rows: readonly StepRow[], tokensPerRow: number): In
   );
 }
 
-/** A promise only where masks hang on tokens of the step before. */
-function withMasks(rows: readonly StepRow[]): readonly SampledRow[] | Promise<readonly SampledRow[]> {
-  if (areReady(rows)) return rows;
-  return Promise.all(
-    rows.map(async ({ mask: pending, ...row }) => {
-      const mask = await pending;
-      return mask ? { ...row, mask } : row;
-    }),
-  );
-}
-
 /** Attention is causal, so padding behind a row's last token changes nothing before it. */
 const PADDING_ID = 0;
 
@@ -166,14 +151,4 @@ function rowMajor(
   return Int32Array.from(
     rows.flatMap((row) => Array.from({ length: tokensPerRow }, (_, index) => valueOf(row, index))),
   );
-}
-
-function stepOutput(runMs: number, { samples, furtherTokens, readbackMs }: SampleOutput): StepOutput {
-  return {
-    ...(furtherTokens && { furtherTokens }),
-    tokenIds: samples.map((sample) => (sample instanceof Error ? modelRunFailed(sample) : sample.tokenId)),
-    logprobs: samples.map((sample) => (sample instanceof Error ? undefined : sample.logprobs)),
-    runMs,
-    readbackMs,
-  };
 }

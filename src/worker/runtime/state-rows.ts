@@ -34,8 +34,6 @@ export function stripsOf(state: LayerState, bytesPerValue: number): readonly Str
       return [{ numStrips: 1, perToken: 0, fixed: fixedBytesOf(state, bytesPerValue) }];
     case 'shared':
       return [];
-    default:
-      return state satisfies never;
   }
 }
 

@@ -1,8 +1,9 @@
 import { kvSlot } from '../../batching/generation/kv-slots.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../../protocol/ids.ts';
 import type { ModelConfig } from '../models/program/model-config.ts';
-import type { ModelBackend, PassShape, SampledRow } from './model-backend.ts';
+import type { ModelBackend, PassShape } from './model-backend.ts';
 import { orHang } from './faults/step-watchdog.ts';
 
 /** A prompt and a step, which show that the model runs. */
@@ -54,7 +55,7 @@ async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }:
   await backend.sample(target, warmUpRows(numRows));
 }
 
-function warmUpRows(numRows: number): SampledRow[] {
+function warmUpRows(numRows: number): StepRow[] {
   return Array.from({ length: numRows }, (_, index) => ({
     requestId: createRequestId(),
     slot: kvSlot(index),

@@ -1,8 +1,7 @@
 import { systemClock } from '../../../batching/base/clock.ts';
 import { Engine } from '../../../batching/generation/engine.ts';
 import type { StepEvent } from '../../../batching/generation/events.ts';
-import type { GenerationRequest } from '../../../batching/generation/request.ts';
-import { GREEDY } from '../../../batching/generation/request.ts';
+import { GREEDY, type GenerationRequest } from '../../../batching/generation/request.ts';
 import type { ModelRunner } from '../../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { checkpointWeights } from '../../models/checkpoint/convert-weights.ts';

@@ -1,5 +1,5 @@
 import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
-import type { SampledRow } from '../model-backend.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
 
 /** The size of the shader's `Adjustment`. */
@@ -40,7 +40,7 @@ export class AdjustmentRows {
   }
 
   /** Fills the slot's row unless it has this sequence already. */
-  fill({ slot, sampling, tokenCounts }: SampledRow): void {
+  fill({ slot, sampling, tokenCounts }: StepRow): void {
     this.#reserve(slot + 1);
     const row = this.rowOf(slot);
     if (this.#owners[row] === tokenCounts) return;

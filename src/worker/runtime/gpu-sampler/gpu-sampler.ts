@@ -1,6 +1,6 @@
 import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
 import type { SampledToken } from '../../../batching/sampling/sampling.ts';
-import type { SampledRow } from '../model-backend.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
@@ -67,7 +67,7 @@ export class GpuSampler {
    * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(
-    rows: readonly SampledRow[],
+    rows: readonly StepRow[],
     logits: GPUBuffer,
     inputs: SlotInputs,
     encoder: GPUCommandEncoder = this.#device.createCommandEncoder(),
@@ -119,7 +119,7 @@ export class GpuSampler {
   }
 
   async #samplesOf(
-    rows: readonly SampledRow[],
+    rows: readonly StepRow[],
     readback: Promise<Uint32Array>,
   ): Promise<readonly (SampledToken | Error)[]> {
     const numRecords = numRowsOf(this.#results);
@@ -151,7 +151,7 @@ export class GpuSampler {
   }
 
   /** No buffer of masks is allocated before a row has one. */
-  #writeMasks(rows: readonly SampledRow[]): void {
+  #writeMasks(rows: readonly StepRow[]): void {
     const rowBytes = 4 * this.#maskWords;
     for (const [index, { mask }] of rows.entries()) {
       if (!mask) continue;

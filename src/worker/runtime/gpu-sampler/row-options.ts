@@ -1,11 +1,11 @@
 import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
 import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/sampling/token-weights.ts';
-import type { SampledRow } from '../model-backend.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
 
 type Word = readonly [
   name: string,
   type: 'u32' | 'f32',
-  valueOf: (row: SampledRow, adjustmentsRow: number, vocabSize: number) => number,
+  valueOf: (row: StepRow, adjustmentsRow: number, vocabSize: number) => number,
 ];
 
 /** The options of one row as the shader reads them, a word each. */
@@ -37,7 +37,7 @@ export const ROW_OPTIONS_BYTES = 4 * WORDS.length;
 
 /** @param adjustmentsRowOf The row of adjustments of a slot. */
 export function encodeRowOptions(
-  rows: readonly SampledRow[],
+  rows: readonly StepRow[],
   vocabSize: number,
   adjustmentsRowOf: (slot: number) => number,
 ): ArrayBuffer {

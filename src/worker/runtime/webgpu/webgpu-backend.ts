@@ -1,5 +1,6 @@
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import { BYTES_PER_VALUE } from '../../models/checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../../models/program/model-config.ts';
 import { numBuffersOf, rowBytesOf, type RowBytes } from '../../models/program/layer-state.ts';
@@ -15,7 +16,6 @@ import {
   type PassShape,
   type RowCopy,
   type RowStore,
-  type SampledRow,
   type SampleOutput,
   type PackedModel,
 } from '../model-backend.ts';
@@ -248,7 +248,7 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   /** Sets where the slot's sequence ends, so that the sampler can go on from there. */
-  #placeInSlot({ slot, startPosition, tokenIds }: SampledRow, { positions, lastIndices }: SlotInputs): void {
+  #placeInSlot({ slot, startPosition, tokenIds }: StepRow, { positions, lastIndices }: SlotInputs): void {
     const lastIndex = Int32Array.of(startPosition + tokenIds.length - 1);
     for (const buffer of [positions, lastIndices]) {
       this.#device.queue.writeBuffer(buffer, slot * BYTES_PER_INT32, lastIndex);
