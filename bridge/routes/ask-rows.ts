@@ -5,7 +5,7 @@ import type { RowSource } from '../batches/run-rows.ts';
 import type { ClientRights, RequestContext } from '../http/exchange.ts';
 import type { ForwardTarget } from '../forward/fetch-target.ts';
 import { embeddingsAnswer } from './encoder-routes.ts';
-import { modelIfAny } from '../tabs/served-model.ts';
+import { modelIfAny } from '../tabs/tab-link.ts';
 import { chatCompletionsRoute, completionsRoute } from './openai/generation-routes.ts';
 
 /** Asks rows as the routes ask the tab. */

@@ -11,7 +11,7 @@ import { jsonAnswer } from '../http/json-answer.ts';
 import { ofListed } from '../http/to-http-error.ts';
 import { checkSignal, parseNumber, readInput, readQuery } from '../http/read-input.ts';
 import { workRoute, type Handle, type Route } from '../http/router.ts';
-import { allOrNone } from '../tabs/all-or-none.ts';
+import { allOrNone } from '../../src/platform/until-aborted.ts';
 
 /** Limit of one request. */
 const MAX_HOUSES = 256;

@@ -5,7 +5,7 @@ import type { BatchingPolicy } from '../../src/protocol/status.ts';
 import { PROBE_PATHS } from '../http/access-log.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { getRoute, type Route } from '../http/router.ts';
-import { modelIfAny } from '../tabs/served-model.ts';
+import { modelIfAny } from '../tabs/tab-link.ts';
 import { VERSION } from '../base/version.ts';
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';

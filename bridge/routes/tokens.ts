@@ -4,7 +4,7 @@ import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/protocol/wire.ts';
 import { parseBody } from '../../src/protocol/openai/fields.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
-import { servedModel } from '../tabs/served-model.ts';
+import { servedModel } from '../tabs/tab-link.ts';
 
 // The message of each part says what is expected.
 const model = v.optional(v.string('a text'));

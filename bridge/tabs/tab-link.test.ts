@@ -1,15 +1,17 @@
 import { EventEmitter } from 'node:events';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { fromWireText, toWireText } from '../../src/protocol/wire-text.ts';
-import type { BatchingPolicy } from '../../src/protocol/status.ts';
+import type { BatchingPolicy, TabserveStatus } from '../../src/protocol/status.ts';
 import type { WorkerMessage } from '../../src/protocol/worker-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/protocol/client-messages.ts';
 import { asClientId } from '../../src/protocol/ids.ts';
-import { createServeHost } from '../../src/worker/test-support.ts';
+import { createModelInfo, createServeHost } from '../../src/worker/test-support.ts';
 import type { TabOwner } from './own-browser.ts';
-import { TabLink } from './tab-link.ts';
+import { servedModel, TabLink } from './tab-link.ts';
+import { fromWireError } from '../../src/protocol/wire-errors.ts';
+import { NoTabError } from './no-tab-error.ts';
 
 // The link with real workers, on sockets of this process.
 
@@ -153,3 +155,38 @@ it.each([
     serve.close();
   },
 );
+
+/** The client of a bridge that has lost its tab; `status` overrides fields of its last status. */
+function createServer(change: Partial<TabserveStatus>) {
+  const { serve } = new TabLink({ url: () => '', graceMs: 0 });
+  const status = { ...serve.status(), ...change };
+  serve.close();
+  const ready = Promise.withResolvers<TabserveStatus>();
+  return { serve: { status: () => status, ready: () => ready.promise }, status, ready };
+}
+
+const model = createModelInfo({ id: 'storyteller' });
+
+describe('the model that generates', () => {
+  it('is the one of the status while it is ready', async () => {
+    const { serve } = createServer({ state: 'ready', model });
+    expect(await servedModel(serve, AbortSignal.any([]))).toBe(model);
+  });
+
+  it('is none after the last tab is gone, though the last status names one', async () => {
+    const { serve, ready } = createServer({ state: 'failed', model });
+    ready.reject(NoTabError.at('http://localhost:8000'));
+    await expect(servedModel(serve, AbortSignal.any([]))).rejects.toMatchObject({ code: 'NO_TAB' });
+  });
+
+  it('is waited for while the tab that takes over loads, and for no longer than its caller does', async () => {
+    const { serve, status, ready } = createServer({ state: 'loading', model });
+    const controller = new AbortController();
+    const left = servedModel(serve, controller.signal);
+    const patient = servedModel(serve, AbortSignal.any([]));
+    controller.abort(fromWireError({ code: 'CLOSED', message: 'gone' }));
+    await expect(left).rejects.toThrow('gone');
+    ready.resolve({ ...status, state: 'ready' });
+    expect(await patient).toBe(model);
+  });
+});

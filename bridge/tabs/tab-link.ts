@@ -1,4 +1,7 @@
-import type { WebSocket } from 'ws';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { setDeadline, systemClock } from '../../src/batching/base/clock.ts';
 import { TabserveClient } from '../../src/client/client.ts';
 import { AnswerWatch } from '../../src/client/links/answer-watch.ts';
@@ -9,9 +12,13 @@ import type { ClientMessage } from '../../src/protocol/client-messages.ts';
 import { DEFAULT_POLICY, type KnobSettings } from '../../src/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/protocol/worker-messages.ts';
-import type { TabOwner } from './own-browser.ts';
+import { OwnBrowser, type TabOwner } from './own-browser.ts';
 import { NoTabError } from './no-tab-error.ts';
 import type { TabLinkOptions } from './tab-link-options.ts';
+import { BRIDGE_SUBPROTOCOL } from '../../src/protocol/bridge-names.ts';
+import { untilAborted } from '../../src/platform/until-aborted.ts';
+import { NoModelError } from '../../src/protocol/errors/model.ts';
+import type { ModelInfo } from '../../src/protocol/models.ts';
 
 /** A worker's WebSocket. */
 interface TabSocket {
@@ -131,4 +138,88 @@ export class TabLink implements Link {
       this.#listener?.onFailure(NoTabError.at(this.#options.url(), this.#options.isHeadless)),
     );
   }
+}
+
+/** More than a full context with log probabilities takes. */
+const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
+
+/** A connection is cut if a ping has no answer before the next ping, because a sleeping machine closes no connections. */
+const PING_INTERVAL_MS = 30_000;
+
+/** Accepts the WebSockets of workers that know this run's token and speak this bridge's version of the protocol. */
+export class TabSockets {
+  /** Only for pages of the bridge's own origin. */
+  readonly token = randomBytes(32).toString('hex');
+  readonly ownBrowser = new OwnBrowser();
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: () => BRIDGE_SUBPROTOCOL,
+  });
+  readonly #onSocket: (socket: WebSocket, owner: TabOwner) => void;
+
+  constructor(onSocket: (socket: WebSocket, owner: TabOwner) => void) {
+    this.#onSocket = onSocket;
+  }
+
+  /** Whether the request offers this bridge's subprotocol and token. */
+  isAuthorised({ headers }: IncomingMessage): boolean {
+    const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+    return offered.includes(BRIDGE_SUBPROTOCOL) && offered.some((name) => this.#isToken(name));
+  }
+
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#server.handleUpgrade(request, socket, head, (opened) => {
+      keepAlive(opened);
+      this.#onSocket(opened, this.ownBrowser.ownerOf(request));
+    });
+  }
+
+  #isToken(text: string): boolean {
+    const [given, expected] = [Buffer.from(text), Buffer.from(this.token)];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+}
+
+function keepAlive(socket: WebSocket): void {
+  let isAnswered = true;
+  socket.on('pong', () => (isAnswered = true));
+  let cancelTimer: (() => void) | undefined;
+  const ping = (): void => {
+    if (!isAnswered) {
+      socket.terminate();
+      return;
+    }
+    isAnswered = false;
+    socket.ping();
+    cancelTimer = setDeadline(systemClock, PING_INTERVAL_MS, ping);
+  };
+  socket.on('close', () => cancelTimer?.());
+  ping();
+}
+
+type Serving = Pick<TabserveClient, 'status' | 'ready'>;
+
+/**
+ * The model that generates, once it does.
+ *
+ * @throws NoModelError where only encoders or deployments serve; as `modelIfAny`.
+ */
+export async function servedModel(serve: Serving, signal: AbortSignal): Promise<ModelInfo> {
+  const model = await modelIfAny(serve, signal);
+  if (!model) throw NoModelError.of();
+  return model;
+}
+
+/**
+ * The model that generates, once the tab serves; undefined if only encoders or deployments do.
+ *
+ * @throws Whatever keeps the tab from serving; the signal's reason when it aborts.
+ */
+export async function modelIfAny(serve: Serving, signal: AbortSignal): Promise<ModelInfo | undefined> {
+  const { state, model } = serve.status();
+  // The last status still names a model that has failed or lost its tab.
+  if (state === 'ready') return model;
+  return (await untilAborted(serve.ready(), signal)).model;
 }

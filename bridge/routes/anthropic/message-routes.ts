@@ -4,7 +4,7 @@ import { inApiNames } from '../../../src/protocol/openai/generation-request.ts';
 import { packOrdered } from '../../../src/protocol/wire-text.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
-import { servedModel } from '../../tabs/served-model.ts';
+import { servedModel } from '../../tabs/tab-link.ts';
 import { generationRoute } from '../openai/generation-routes.ts';
 import { MessageAnswer } from './message-answer.ts';
 import { readCountRequest, readMessagesRequest } from './messages-request.ts';

@@ -4,7 +4,12 @@ import type { ChatMessage } from '../../../src/protocol/chat.ts';
 import type { GenerationOptions } from '../../../src/protocol/generation.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
 import { readMessage, textOf } from '../../../src/protocol/openai/chat-messages.ts';
-import { EFFORTS, withEffort } from '../../../src/protocol/openai/chat-options.ts';
+import {
+  EFFORTS,
+  NESTED_TOOL_NAMES,
+  readTools,
+  withEffort,
+} from '../../../src/protocol/openai/chat-options.ts';
 import { readFields, withoutNulls } from '../../../src/protocol/openai/fields.ts';
 import {
   checkNeutral,
@@ -14,7 +19,6 @@ import {
   type OptionNames,
 } from '../../../src/protocol/openai/generation-request.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
-import { NESTED_TOOL_NAMES, readTools } from '../../../src/protocol/openai/tools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -240,7 +244,7 @@ function readOllamaMessage(index: number, message: unknown, before: readonly Cha
       ...readThoughts(place, message['role'], thinking),
       ...(calls !== undefined && { tool_calls: readCalls(`${place}.tool_calls`, calls, index) }),
     },
-    { field: 'messages', textTypes: ['text'], ignored: new Set() },
+    { textTypes: ['text'], ignored: new Set() },
   );
 }
 

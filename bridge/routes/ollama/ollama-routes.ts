@@ -11,7 +11,7 @@ import { NoModelError } from '../../../src/protocol/errors/model.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { readUntypedJson } from '../../http/read-body.ts';
 import { getRoute, workRoute, type Route } from '../../http/router.ts';
-import { modelIfAny } from '../../tabs/served-model.ts';
+import { modelIfAny } from '../../tabs/tab-link.ts';
 import { embed, modelOf } from '../encoder-routes.ts';
 import { generationRoute } from '../openai/generation-routes.ts';
 import type { AskedGeneration } from '../openai/generation.ts';

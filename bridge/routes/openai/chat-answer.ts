@@ -1,7 +1,7 @@
 import type { AnswerPart, GenerationChoice } from '../../../src/client/index.ts';
 import type { GenerationResult } from '../../../src/protocol/generation.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
-import { chatToolCall } from '../../../src/protocol/openai/tools.ts';
+import { chatToolCall } from '../../../src/protocol/openai/chat-options.ts';
 import type { ChunkText, TextFormat } from './choice-stream.ts';
 import { wholeArguments } from './whole-arguments.ts';
 import { chatLogprobs } from '../../../src/protocol/openai/logprobs.ts';

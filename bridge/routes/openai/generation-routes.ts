@@ -10,7 +10,7 @@ import { inApiNames, type GenerationRequest } from '../../../src/protocol/openai
 import type { AnswerBody, Exchange, RequestContext, WriteJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/read-body.ts';
 import { workRoute, type Route } from '../../http/router.ts';
-import { servedModel } from '../../tabs/served-model.ts';
+import { servedModel } from '../../tabs/tab-link.ts';
 import { type AskedGeneration, Generation } from './generation.ts';
 import { TokenTexts } from './token-texts.ts';
 import { createHash } from 'node:crypto';

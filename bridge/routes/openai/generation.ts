@@ -3,7 +3,7 @@ import type { GenerationChoice, GenerationResult } from '../../../src/protocol/g
 import { packOrdered } from '../../../src/protocol/wire-text.ts';
 import type { ServedModel } from '../../../src/protocol/models.ts';
 import type { RequestContext } from '../../http/exchange.ts';
-import { allOrNone } from '../../tabs/all-or-none.ts';
+import { allOrNone } from '../../../src/platform/until-aborted.ts';
 import { modelReplaced } from '../../http/http-errors.ts';
 import { ChoiceStream, scoredTokensOf, type Piece, type TextFormat } from './choice-stream.ts';
 import type { GenerationRequest } from '../../../src/protocol/openai/generation-request.ts';

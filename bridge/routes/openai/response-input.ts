@@ -16,7 +16,6 @@ export const STORES_NOTHING = 'nothing is stored here, so send the items before 
 
 /** Clients send the message of an answer back as it came. */
 const INPUT_FORM: MessageForm = {
-  field: 'input',
   textTypes: ['input_text', 'output_text'],
   ignored: new Set(['type', 'id', 'status', 'phase']),
 };

@@ -9,6 +9,9 @@ import {
   checkContinuation,
   checkTemplateArguments,
   EFFORTS,
+  readTools,
+  TOOL_FIELDS,
+  TOOL_NAMES,
   VERBOSITIES,
   withEffort,
 } from '../../../src/protocol/openai/chat-options.ts';
@@ -22,7 +25,6 @@ import {
   type NeutralValues,
 } from '../../../src/protocol/openai/generation-request.ts';
 import { readOpenAiFormat } from '../../../src/protocol/openai/response-format.ts';
-import { readTools, TOOL_FIELDS, TOOL_NAMES } from '../../../src/protocol/openai/tools.ts';
 import { readInput, STORES_NOTHING } from './response-input.ts';
 
 /** A request to `POST /v1/responses`. */

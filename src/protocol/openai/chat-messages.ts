@@ -16,33 +16,30 @@ const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
 
 /** How an endpoint writes a chat's messages. */
 export interface MessageForm {
-  /** The field of the body that holds them. */
-  readonly field: string;
   /** Types of the parts that are text. */
   readonly textTypes: readonly string[];
   /** Fields of a message, beside its role and content, that don't change the answer. */
   readonly ignored: ReadonlySet<string>;
 }
 
-const CHAT_FORM: MessageForm = { field: 'messages', textTypes: ['text'], ignored: new Set() };
+const CHAT_FORM: MessageForm = { textTypes: ['text'], ignored: new Set() };
 
 /** The messages of a chat. The model's template checks the order of their roles. @throws HttpError 400 naming the part. */
-export function readMessages(messages: unknown, form = CHAT_FORM): readonly ChatMessage[] {
-  const { field } = form;
+export function readMessages(messages: unknown): readonly ChatMessage[] {
   if (Array.isArray(messages) && messages.length > 0) {
-    const read = messages.map((message, index) => readMessage(`${field}[${index}]`, message, form));
-    checkResults(field, read);
+    const read = messages.map((message, index) => readMessage(`messages[${index}]`, message));
+    checkResults(read);
     return read;
   }
-  throw HttpError.invalid(field, `Expected \`${field}\` to be a list of at least one message.`);
+  throw HttpError.invalid('messages', 'Expected `messages` to be a list of at least one message.');
 }
 
 /** The results of a message's calls are the messages behind it, one for each. @throws HttpError 400 */
-function checkResults(field: string, messages: readonly ChatMessage[]): void {
+function checkResults(messages: readonly ChatMessage[]): void {
   const open = new OpenCalls();
   const remedy = 'a message of the role tool';
   for (const [index, { role, toolCalls = [], toolCallId }] of messages.entries()) {
-    const place = `${field}[${index}]`;
+    const place = `messages[${index}]`;
     if (role !== 'tool') open.checkAnswered(remedy);
     else if (toolCallId !== undefined) open.answer(`${place}.tool_call_id`, toolCallId);
     for (const [at, { id }] of toolCalls.entries()) open.add(`${place}.tool_calls[${at}].id`, id);
@@ -54,7 +51,7 @@ function checkResults(field: string, messages: readonly ChatMessage[]): void {
 export function readMessage(
   place: string,
   message: unknown,
-  { textTypes, ignored }: MessageForm,
+  { textTypes, ignored }: MessageForm = CHAT_FORM,
 ): ChatMessage {
   if (!isRecord(message))
     throw HttpError.expected(place, 'an object with `role` and `content`', textOf(message));

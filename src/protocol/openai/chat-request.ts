@@ -8,7 +8,11 @@ import {
   checkContinuation,
   checkTemplateArguments,
   EFFORTS,
+  NESTED_TOOL_NAMES,
   oneEffort,
+  readTools,
+  TOOL_FIELDS,
+  TOOL_NAMES,
   VERBOSITIES,
   withEffort,
 } from './chat-options.ts';
@@ -22,7 +26,6 @@ import {
   type NeutralValues,
 } from './generation-request.ts';
 import { FORMAT_FIELDS, readAskedFormat } from './response-format.ts';
-import { NESTED_TOOL_NAMES, readTools, TOOL_FIELDS, TOOL_NAMES } from './tools.ts';
 
 const NEUTRAL_VALUES: NeutralValues = {
   ...CHAT_NEUTRAL_VALUES,
