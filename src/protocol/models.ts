@@ -82,8 +82,6 @@ export function modelNameOf(source: ModelSource): string {
       return source.id;
     case 'files':
       return source.name;
-    default:
-      return source satisfies never;
   }
 }
 

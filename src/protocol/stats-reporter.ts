@@ -136,8 +136,6 @@ export class StatsReporter {
         this.#totals[event.finishReason === 'abort' ? 'cancelled' : 'failed'] += 1;
         this.#finishReasons[event.finishReason] += 1;
         break;
-      default:
-        event satisfies never;
     }
   }
 

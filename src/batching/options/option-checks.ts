@@ -37,7 +37,5 @@ export function checkOf(option: GenerationOption): Validate<unknown> {
       return toolsIn(option);
     case 'tool-choice':
       return isToolChoice;
-    default:
-      throw new Error(`No check for ${JSON.stringify(option satisfies never)}`);
   }
 }

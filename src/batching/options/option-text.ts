@@ -35,8 +35,6 @@ export function optionFromText(
       return jsonFrom(text, parse);
     case 'tool-choice':
       return text.startsWith('{') ? jsonFrom(text, parse) : text;
-    default:
-      throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);
   }
 }
 

@@ -124,8 +124,6 @@ export class JobRunner {
       case 'echo':
       case 'chunk':
         break;
-      default:
-        update satisfies never;
     }
   }
 

@@ -45,8 +45,6 @@ export function shapeBody(format: ResponseFormat | undefined, { hasExtensions, i
       return { structured_outputs: { grammar: format.grammar } };
     case 'structural_tag':
       return { structured_outputs: { structural_tag: writeOrderedJson(format) } };
-    default:
-      return format satisfies never;
   }
 }
 

@@ -140,8 +140,6 @@ export class ActiveRequest {
       case 'failed':
         updates.push({ type: 'failed', requestId, error: toWireError(event.error) });
         return true;
-      default:
-        return event satisfies never;
     }
   }
 

@@ -48,8 +48,6 @@ function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random)
       );
       return bursts.flat();
     }
-    default:
-      return arrivals satisfies never;
   }
 }
 
@@ -83,8 +81,6 @@ function drawLength({ type, min, max }: Lengths, random: Random): number {
       return min + Math.floor(random() * (max - min + 1));
     case 'long-tail':
       return Math.min(max, min + Math.floor((-Math.log(1 - random()) * (max - min)) / 4));
-    default:
-      return type satisfies never;
   }
 }
 

@@ -224,8 +224,6 @@ function arrivalsOf(
     case 'replay':
     case 'poisson':
       return [{ type: 'poisson', ratePerSecond: numbers('rate') }, numbers('rate')];
-    default:
-      return form.arrivals satisfies never;
   }
 }
 

@@ -36,8 +36,6 @@ export function readScales(config: Fields, rule: ScaleRule, { width, headSize }:
       };
     case 'granite':
       return graniteScales(config, plain.normEpsilon);
-    default:
-      return rule satisfies never;
   }
 }
 

@@ -75,8 +75,6 @@ function merged(parts: readonly Part[], behavior: SplitBehavior): readonly Part[
       )
         .toReversed()
         .map(({ start, end, isMatch }) => ({ start: -end, end: -start, isMatch }));
-    default:
-      return behavior satisfies never;
   }
 }
 

@@ -188,7 +188,5 @@ function plainPartOf(format: ResponseFormat): StructuralPart {
     case 'regex':
     case 'grammar':
       return format;
-    default:
-      return format satisfies never;
   }
 }

@@ -105,8 +105,6 @@ export class AnswerParser {
         return this.#readText(this.#state, parts);
       case 'calls':
         return this.#readCalls(parts);
-      default:
-        return this.#state satisfies never;
     }
   }
 

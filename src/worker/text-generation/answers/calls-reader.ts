@@ -86,8 +86,6 @@ export class CallsReader {
         return this.#readBehind();
       case 'over':
         return false;
-      default:
-        return this.#state satisfies never;
     }
   }
 

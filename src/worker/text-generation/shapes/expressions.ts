@@ -236,8 +236,6 @@ function partsOf(expression: Expression): readonly Expression[] {
     case 'bytes':
     case 'machine':
       return [];
-    default:
-      return expression satisfies never;
   }
 }
 

@@ -99,8 +99,6 @@ function beginningsOf(
     case 'machine':
     case undefined:
       return [];
-    default:
-      return expression satisfies never;
   }
 }
 
@@ -121,8 +119,6 @@ function* emptyRules(rules: readonly Rule[]): Work<(expression: Expression) => b
         return expression.machine.isEnd;
       case 'bytes':
         return false;
-      default:
-        return expression satisfies never;
     }
   };
   for (let before = -1; before < empty.size;) {
@@ -193,8 +189,6 @@ function* rewrite(circle: readonly Rule[], make: Expressions, param: string): Wo
       case 'bytes':
       case 'machine':
         return [];
-      default:
-        return head satisfies never;
     }
   }
 }

@@ -248,8 +248,6 @@ class SchemaCompiler {
         return json.make.choice([json.make.text('true'), json.make.text('false')]);
       case 'null':
         return json.make.text('null');
-      default:
-        return type satisfies never;
     }
   }
 }

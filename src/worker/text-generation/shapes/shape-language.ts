@@ -32,8 +32,6 @@ export function* shapeLanguage(format: ResponseFormat, json: JsonLanguage): Work
       );
       return yield* parts.languageOf(format.format, `${PARAM}.format`);
     }
-    default:
-      throw new Error(`No language for ${JSON.stringify(format satisfies never)}`);
   }
 }
 

@@ -243,8 +243,6 @@ export class States {
         const behind = further === this.make.empty ? tail : this.before(further, tail);
         return [this.before(part, behind), ...(min === 0 ? [tail] : [])];
       }
-      default:
-        return head satisfies never;
     }
   }
 }
