@@ -105,11 +105,8 @@ export const CALLS = {
   'read-job': call('read-job', { jobId: name, ...rowQuery }),
 } satisfies { readonly [Name in CallName]: unknown };
 
-type Calls = typeof CALLS;
-
-/** The message of a call. */
 export type CallMessage<Name extends CallName = CallName> = {
-  [Key in Name]: { readonly type: Key } & Wire<Calls[Key]>;
+  [Key in Name]: { readonly type: Key } & Wire<(typeof CALLS)[Key]>;
 }[Name];
 
 /** The worker's function for each call. */

@@ -3,13 +3,9 @@ import type { QueueLimit } from '../queue/queue-shares.ts';
 import type { CallQueue } from './call-queue.ts';
 import { CalledQueue } from './called-queue.ts';
 
-interface Turn extends Queued {
-  readonly order: number;
-}
-
 /** Waiting calls that leave in turns of their callers, in the order of a `RequestQueue`, but for the sorting within windows. */
 export class TurnQueue<Item extends Queued, To> extends CalledQueue<Item, To> {
-  readonly #turns = new RequestQueue<Turn>();
+  readonly #turns = new RequestQueue<Queued & { readonly order: number }>();
 
   /** See `RequestQueue.limitFor`. */
   limitFor(owner: TurnOwner, maxQueuedRequests: number, numRequests: number): QueueLimit | undefined {

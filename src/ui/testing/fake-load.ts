@@ -11,14 +11,8 @@ import { createLoadTarget } from '../panels/load/load-target.ts';
 import type { Trial } from '../panels/load/summarize.ts';
 import type { TrialRecorder } from '../panels/trials/trial-slots.ts';
 
-/**
- * Finishes each request at once, with one token, in as long as it says; remembers its calls. Its one override is lost
- * at `lose()`.
- */
-export function createFakeServe(
-  policyName: PolicyName,
-  timingsUnder: (policy: BatchingPolicy) => { readonly e2eMs: number } = () => ({ e2eMs: 3 }),
-) {
+/** Finishes each request at once, with one token; remembers its calls. Its one override is lost at `lose()`. */
+export function createFakeServe(policyName: PolicyName) {
   let policy: BatchingPolicy = { ...POLICY, policy: policyName };
   const base = policy;
   const end = new AbortController();
@@ -38,19 +32,19 @@ export function createFakeServe(
     },
   };
   const prompts: string[] = [];
-  const result = () => ({
+  const result = {
     tokenIds: [1],
     finishReason: 'stop',
     usage: { numPromptTokens: 1 },
-    timings: { queueWaitMs: 1, ttftMs: 2, tpotMs: 0, ...timingsUnder(policy) },
-  });
+    timings: { queueWaitMs: 1, ttftMs: 2, tpotMs: 0, e2eMs: 3 },
+  };
   const fake = {
     status: () => ({ policy }),
     overridePolicy: () => Promise.resolve(override),
     getHandle: () => ({
       remote: (prompt: string) => {
         prompts.push(prompt);
-        return { requestId: `request ${prompts.length}`, result: () => Promise.resolve(result()) };
+        return { requestId: `request ${prompts.length}`, result: () => Promise.resolve(result) };
       },
     }),
   };

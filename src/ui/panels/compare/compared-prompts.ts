@@ -1,4 +1,4 @@
-import type { GenerationOptions, RequestId } from '../../../client/index.ts';
+import type { RequestId } from '../../../client/index.ts';
 import type { SentPrompt } from '../../state/composer/composer.ts';
 import type { ServeView } from '../../state/serve-store.ts';
 
@@ -29,11 +29,8 @@ export function promptsOfRun(
     const { prompt, numOutputTokens, seed } = request;
     const sent = composer.sentAs(id);
     if (!sent) return [{ prompt, options: { maxNewTokens: numOutputTokens }, seed }];
-    return [{ prompt: sent.prompt, options: withoutTimeout(sent.options), seed }];
+    // One at a time, the last prompt waits for all others; that must not fail it.
+    const { timeoutMs: _timeoutMs, ...options } = sent.options;
+    return [{ prompt: sent.prompt, options, seed }];
   });
-}
-
-/** One at a time, the last prompt waits for all others; that must not fail it. */
-function withoutTimeout({ timeoutMs: _timeoutMs, ...options }: GenerationOptions): GenerationOptions {
-  return options;
 }

@@ -2,14 +2,12 @@ import type { PrecisionPlan, StoredModel, SuggestedModel, TabserveStatus } from 
 import { formatBytes } from '../../parts/format.ts';
 import { EMBEDDED } from '../models/embedded-model.ts';
 
-type Dtype = PrecisionPlan['dtype'];
-
 /** A model that can be compared. */
 export interface ModelChoice {
   readonly id: string;
   readonly revision?: string | undefined;
   /** The precision to begin with. */
-  readonly dtype: Dtype;
+  readonly dtype: PrecisionPlan['dtype'];
   /** Only as it is loaded now: the page can't fetch its files again. */
   readonly isFixed?: boolean;
 }

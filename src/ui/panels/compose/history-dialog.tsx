@@ -13,8 +13,8 @@ import {
   historyFailure,
   readHistory,
   removeFromHistory,
+  type HistoryEntry,
 } from '../../state/composer/history-store.ts';
-import type { HistoryEntry } from '../../state/composer/history-store.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 

@@ -1,4 +1,4 @@
-import { lazy, useState, type ReactNode } from 'react';
+import { lazy, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
 import { PanelBoundary } from '../../parts/panel-boundary.tsx';
@@ -6,13 +6,8 @@ import type { LoadedDeployment } from './load-target.ts';
 
 const LoadLab = lazy(async () => ({ default: (await import('./load-lab.tsx')).LoadLab }));
 
-interface LoadLabParts {
-  readonly button: ReactNode;
-  readonly drawer: ReactNode;
-}
-
 /** The load lab of a view. Its drawer is loaded when it is first opened, and kept: a load test goes on while it is closed. */
-export function useLoadLab(deployment: LoadedDeployment, isOpenAtFirst = false): LoadLabParts {
+export function useLoadLab(deployment: LoadedDeployment, isOpenAtFirst = false) {
   const [isOpen, setIsOpen] = useState(isOpenAtFirst);
   const [isUsed, setIsUsed] = useState(isOpen);
   const toggle = (): void => {

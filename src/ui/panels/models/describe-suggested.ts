@@ -1,6 +1,5 @@
 import { RERANKER, type SuggestedModel } from '../../../client/index.ts';
-import { formatCompact, formatCount } from '../../parts/format.ts';
-import { formatBytes } from '../../parts/format.ts';
+import { formatBytes, formatCompact, formatCount } from '../../parts/format.ts';
 
 /** `134.5M parameters · 269 MB download · Apache-2.0` */
 export function describeModel(model: SuggestedModel, isStored: boolean): string {

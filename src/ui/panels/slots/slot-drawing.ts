@@ -57,7 +57,7 @@ export class SlotDrawing {
     this.#store = store;
     this.#onSenders = onSenders;
     this.#context = contextOf(canvas);
-    this.#pointer = new SlotPointer(elements, this);
+    this.#pointer = new SlotPointer(elements.field, elements.readout, this);
     this.#resize();
     const onScroll = (): void => {
       this.#scrollTop = field.scrollTop;

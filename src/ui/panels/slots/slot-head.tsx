@@ -1,13 +1,20 @@
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef, type RefObject } from 'react';
 import { useStore } from 'zustand';
-
 import { Term } from '../../parts/term.tsx';
 import { watchSettings } from '../watch/watch-settings.ts';
-import { useServeView } from '../../state/serve-context.ts';
+import { useRecordedView, useServe, useServeView } from '../../state/serve-context.ts';
 import { nameOfSender, type Sender } from '../../state/sender.ts';
 import { tabColor } from './tab-colors.ts';
-import { TimeControls } from './time-controls.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Popover } from '../../parts/popover.tsx';
+import { recordedView } from '../../state/serve-store.ts';
+import { pausedAxisOf } from '../watch/time-span.ts';
+import { showAll } from '../watch/zoom.ts';
+import { replayableRun } from './replayable-run.ts';
 
+const MomentControls = lazy(async () => ({
+  default: (await import('./moment-controls.tsx')).MomentControls,
+}));
 const ReplayControls = lazy(async () => ({
   default: (await import('./replay-controls.tsx')).ReplayControls,
 }));
@@ -52,6 +59,49 @@ export function SlotHead({ titleId, senders, isRecording }: SlotHeadProps) {
       ) : (
         <TimeControls replayRef={replayRef} isRecording={isRecording} />
       )}
+    </div>
+  );
+}
+
+interface TimeControlsProps {
+  readonly replayRef: RefObject<HTMLButtonElement | null>;
+  /** Only a run of this page can be held. */
+  readonly isRecording: boolean;
+}
+
+function TimeControls({ replayRef, isRecording }: TimeControlsProps) {
+  const { store } = useServe();
+  const isPaused = useStore(watchSettings, ({ paused }) => paused !== undefined);
+  const isZoomed = useStore(watchSettings, ({ zoom }) => zoom !== undefined);
+  const canReplay = useRecordedView((view) => replayableRun(view) !== undefined);
+
+  const pause = (): void => {
+    watchSettings.setState({ paused: isPaused ? undefined : pausedAxisOf(recordedView(store)) });
+  };
+  const replay = async (): Promise<void> => {
+    const { startReplay } = await import('./replay.ts');
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    startReplay(recordedView(store), !isCalm);
+  };
+
+  return (
+    <div className="slots-controls row tight note">
+      {isZoomed && (
+        <Button variant="quiet" onClick={showAll}>
+          Show all
+        </Button>
+      )}
+      <Button variant="quiet" aria-pressed={isPaused} disabled={isRecording} onClick={pause}>
+        Pause
+      </Button>
+      <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={() => void replay()}>
+        Replay
+      </Button>
+      <Popover label="More slot controls" face="⋯">
+        <Suspense>
+          <MomentControls />
+        </Suspense>
+      </Popover>
     </div>
   );
 }

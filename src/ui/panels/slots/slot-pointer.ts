@@ -6,11 +6,6 @@ import { describeBar } from './describe-bar.ts';
 import { BANDS_HEIGHT, laneHeightOf, placeLane, type SlotScene } from './draw-slots.ts';
 import { barAt } from './slot-layout.ts';
 
-interface PointerElements {
-  readonly field: HTMLElement;
-  readonly readout: HTMLElement;
-}
-
 interface Timeline {
   /** Undefined until the first drawing. */
   readonly scene: SlotScene | undefined;
@@ -30,7 +25,7 @@ export class SlotPointer {
   readonly #listening = new AbortController();
   #place: Place | undefined;
 
-  constructor({ field, readout }: PointerElements, timeline: Timeline) {
+  constructor(field: HTMLElement, readout: HTMLElement, timeline: Timeline) {
     this.#field = field;
     this.#readout = readout;
     this.#timeline = timeline;

@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  DEFAULT_HOUSE_TEXTS,
-  describeHouse,
-  HOUSE_FEATURES,
-  parseHouse,
-  varyHouse,
-} from './house-features.ts';
+import { describeHouse, HOUSE_FEATURES, parseHouse, varyHouse } from './house-features.ts';
 
 const DEFAULT_HOUSE = HOUSE_FEATURES.map((feature) => feature.default);
+const DEFAULT_TEXTS = Object.fromEntries(
+  HOUSE_FEATURES.map((feature) => [feature.name, String(feature.default)]),
+);
 
 describe('parseHouse', () => {
   it('takes the defaults, in the order of the columns', () => {
-    expect(parseHouse(DEFAULT_HOUSE_TEXTS)).toEqual({ house: DEFAULT_HOUSE });
+    expect(parseHouse(DEFAULT_TEXTS)).toEqual({ house: DEFAULT_HOUSE });
   });
 
   it.each([
@@ -22,12 +19,12 @@ describe('parseHouse', () => {
     ['age', '', 'a whole number from 0 to 120'],
     ['hasGarage', 'yes', 'a whole number from 0 to 1'],
   ])('refuses %s of “%s” at its field', (name, text, expected) => {
-    const { errors } = parseHouse({ ...DEFAULT_HOUSE_TEXTS, [name]: text });
+    const { errors } = parseHouse({ ...DEFAULT_TEXTS, [name]: text });
     expect(errors).toEqual({ [name]: `Expected ${expected}, got “${text}”.` });
   });
 
   it('is not fooled by binary fractions', () => {
-    expect(parseHouse({ ...DEFAULT_HOUSE_TEXTS, centerDistance: '0.3' }).errors).toBeUndefined();
+    expect(parseHouse({ ...DEFAULT_TEXTS, centerDistance: '0.3' }).errors).toBeUndefined();
   });
 });
 

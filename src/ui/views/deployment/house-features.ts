@@ -16,10 +16,6 @@ export type House = readonly number[];
 /** How far a variation may be from its house, as a share of each feature's range; at least one step. */
 const VARIATION = 0.35;
 
-export const DEFAULT_HOUSE_TEXTS: FieldTexts = Object.fromEntries(
-  HOUSE_FEATURES.map((feature) => [feature.name, String(feature.default)]),
-);
-
 /** Checks the texts against the ranges that the model was trained on. */
 export function parseHouse(texts: FieldTexts) {
   const errors: Record<string, string> = {};

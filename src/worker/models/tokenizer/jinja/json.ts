@@ -1,9 +1,8 @@
 import { allocate, nested } from './bounds.ts';
-import { numberOf, textOf } from './compare.ts';
+import { numberOf, sorted, textOf } from './compare.ts';
 import { Dict, Tuple } from './containers.ts';
 import { floatText, integerText, str } from './print.ts';
 import { isList, isTrue, TemplateError, typeName, type Value } from './values.ts';
-import { sorted } from './compare.ts';
 import { integer } from './numbers.ts';
 
 interface Format {
