@@ -1,4 +1,4 @@
-import { plainTensor, type ModelTensor } from '../program/model-config.ts';
+import { plainTensor, wordTensors } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { Program, Value } from '../program/program.ts';
 import type { Gpt2Config } from './config.ts';
@@ -12,20 +12,14 @@ export function gpt2Program(config: Gpt2Config): Program {
   const norm = (x: Value, name: string): Value =>
     model.norm(x, name, { method: 'layer', epsilon: config.layerNormEpsilon });
 
-  const wte: ModelTensor = {
-    name: 'wte.weight',
-    shape: [vocabSize, embeddingSize],
-    role: 'embedding',
-    isSensitive: true,
-  };
-  const tokens = model.embed('token', wte);
+  const { words, head } = wordTensors('wte.weight', [vocabSize, embeddingSize], isHeadSeparate);
+  const tokens = model.embed('token', words);
   let x = model.add(model.embed('position', plainTensor('wpe.weight', contextLength, embeddingSize)), tokens);
   for (const [layer, scale] of attentionScales.entries()) {
     const h = `h.${layer}`;
     x = model.add(x, attention(model, norm(x, `${h}.ln_1`), `${h}.attn`, config, scale));
     x = model.add(x, mlp(model, norm(x, `${h}.ln_2`), `${h}.mlp`, config));
   }
-  const head = isHeadSeparate ? ({ ...wte, name: 'lm_head.weight', role: 'linear' } as const) : wte;
   return model.end(model.head(norm(x, 'ln_f'), head));
 }
 

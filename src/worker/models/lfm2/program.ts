@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../program/model-config.ts';
+import { wordTensors } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { Program, Qkv, Value } from '../program/program.ts';
 import type { Lfm2Config } from './config.ts';
@@ -9,8 +9,7 @@ export function lfm2Program(config: Lfm2Config): Program {
   const { vocabSize, width, layers, isHeadSeparate } = config;
   const model = new ProgramBuilder();
   const norm = normOf(model, config);
-  const shape = [vocabSize, width];
-  const words: ModelTensor = { name: 'embed_tokens.weight', shape, role: 'embedding', isSensitive };
+  const { words, head } = wordTensors('embed_tokens.weight', [vocabSize, width], isHeadSeparate);
   let x = model.embed('token', words);
   for (const [i, type] of layers.entries()) {
     const name = `layers.${i}`;
@@ -18,7 +17,6 @@ export function lfm2Program(config: Lfm2Config): Program {
     x = model.add(x, branch(model, norm(x, `${name}.operator_norm`), name, config));
     x = model.add(x, mlp(model, norm(x, `${name}.ffn_norm`), `${name}.feed_forward`, config));
   }
-  const head = isHeadSeparate ? ({ ...words, name: 'lm_head.weight', role: 'linear' } as const) : words;
   return model.end(model.head(norm(x, 'embedding_norm'), head));
 }
 

@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../program/model-config.ts';
+import { wordTensors } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { Program, Qkv, Value } from '../program/program.ts';
 import type { LlamaConfig } from './config.ts';
@@ -10,12 +10,7 @@ export function llamaProgram(config: LlamaConfig): Program {
   const { vocabSize, width, layers, embeddingScale, logitScale, isHeadSeparate, isEncoder } = config;
   const model = new ProgramBuilder();
   const norm = normOf(model, config);
-  const words: ModelTensor = {
-    name: 'embed_tokens.weight',
-    shape: [vocabSize, width],
-    role: 'embedding',
-    isSensitive,
-  };
+  const { words, head } = wordTensors('embed_tokens.weight', [vocabSize, width], isHeadSeparate);
   let x = model.embed('token', words);
   if (embeddingScale !== 1) x = model.scale(x, embeddingScale);
   for (const [i, layer] of layers.entries()) {
@@ -31,8 +26,6 @@ export function llamaProgram(config: LlamaConfig): Program {
   x = norm(x, 'norm');
   if (isEncoder) return model.end(model.pool(x));
   if (logitScale !== 1) x = model.scale(x, logitScale);
-  // Checkpoints have it without the prefix.
-  const head = isHeadSeparate ? ({ ...words, name: 'lm_head.weight', role: 'linear' } as const) : words;
   return model.end(model.head(x, head));
 }
 

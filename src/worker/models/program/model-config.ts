@@ -59,6 +59,14 @@ export function plainTensor(name: string, ...shape: readonly number[]): ModelTen
   return { name, shape, role: 'plain' };
 }
 
+/** The embeddings of words, and the matrix of the head: the same tensor, unless the logits have a matrix of their own. */
+export function wordTensors(name: string, shape: readonly number[], isHeadSeparate: boolean) {
+  const words: ModelTensor = { name, shape, role: 'embedding', isSensitive: true };
+  // Checkpoints have the head's without the prefix.
+  const ownHead: ModelTensor = { ...words, name: 'lm_head.weight', role: 'linear' };
+  return { words, head: isHeadSeparate ? ownHead : words };
+}
+
 /** A tensor as the checkpoint has it. */
 export type TensorSource = Pick<ModelTensor, 'name' | 'shape'>;
 

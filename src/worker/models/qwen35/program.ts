@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../program/model-config.ts';
+import { wordTensors } from '../program/model-config.ts';
 import { ProgramBuilder } from '../program/program-builder.ts';
 import type { NormShape, Program, Qkv, Value } from '../program/program.ts';
 import type { Qwen35Config } from './config.ts';
@@ -8,12 +8,7 @@ const isSensitive = true;
 export function qwen35Program(config: Qwen35Config): Program {
   const { vocabSize, width, layerTypes, isHeadSeparate } = config;
   const model = new ProgramBuilder();
-  const words: ModelTensor = {
-    name: 'embed_tokens.weight',
-    shape: [vocabSize, width],
-    role: 'embedding',
-    isSensitive,
-  };
+  const { words, head } = wordTensors('embed_tokens.weight', [vocabSize, width], isHeadSeparate);
   let x = model.embed('token', words);
   for (const [i, type] of layerTypes.entries()) {
     const name = `layers.${i}`;
@@ -25,8 +20,6 @@ export function qwen35Program(config: Qwen35Config): Program {
       mlp(model, norm(model, x, `${name}.post_attention_layernorm`, config), `${name}.mlp`, config),
     );
   }
-  // Checkpoints have it without the prefix.
-  const head = isHeadSeparate ? ({ ...words, name: 'lm_head.weight', role: 'linear' } as const) : words;
   return model.end(model.head(norm(model, x, 'norm', config), head));
 }
 
