@@ -1,19 +1,19 @@
 import { updatePolicy } from '../../batching/generation/policy.ts';
 import {
+  DEFAULT_POLICY,
   TEXT_GENERATOR,
   type BatchingPolicy,
   type PolicyName,
   type PolicyOverride,
   type TabserveClient,
 } from '../../client/index.ts';
-import { POLICY } from './test-support.ts';
 import { createLoadTarget } from '../panels/load/load-target.ts';
 import type { Trial } from '../panels/load/summarize.ts';
 import type { TrialRecorder } from '../panels/trials/trial-slots.ts';
 
 /** Finishes each request at once, with one token; remembers its calls. Its one override is lost at `lose()`. */
 export function createFakeServe(policyName: PolicyName) {
-  let policy: BatchingPolicy = { ...POLICY, policy: policyName };
+  let policy: BatchingPolicy = { ...DEFAULT_POLICY, policy: policyName };
   const base = policy;
   const end = new AbortController();
   /** Policies of the override, and the users' own at its release. */
@@ -64,7 +64,7 @@ export const NO_RECORDER: TrialRecorder = {
 export function createTrial(label: string, change: Partial<Trial['summary']> = {}): Trial {
   return {
     label,
-    policy: POLICY,
+    policy: DEFAULT_POLICY,
     trace: { requests: [] },
     run: { outcomes: [], durationMs: 1000 },
     summary: {

@@ -1,14 +1,14 @@
-import type {
-  BackendInfo,
-  BatchingPolicy,
-  BatchRecord,
-  ClientId,
-  ModelInfo,
-  RequestId,
-  TabserveStats,
-  TabserveStatus,
-  SlotSpan,
-  StepRecord,
+import {
+  DEFAULT_POLICY,
+  type BackendInfo,
+  type BatchRecord,
+  type ClientId,
+  type ModelInfo,
+  type RequestId,
+  type TabserveStats,
+  type TabserveStatus,
+  type SlotSpan,
+  type StepRecord,
 } from '../../client/index.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { SlotBar } from '../state/slot-history.ts';
@@ -51,19 +51,6 @@ export const MODEL: ModelInfo = {
   },
 };
 
-export const POLICY: BatchingPolicy = {
-  policy: 'continuous',
-  maxBatchSize: 8,
-  batchWaitTimeoutMs: 0,
-  maxBatchedTokens: 256,
-  prefillStallMs: 'auto',
-  maxQueuedRequests: 1000,
-  prefixCaching: true,
-  promptLookup: true,
-  kvCacheMemoryBytes: Infinity,
-  maxContextLength: 4096,
-};
-
 /** The tab that asks leads. */
 export function createTabs(...numbers: readonly number[]): Pick<TabserveStatus, 'tabs' | 'numTabs'> {
   const tabs = numbers.map((number, index) => ({ number, isThis: index === 0, isLeader: index === 0 }));
@@ -75,7 +62,7 @@ export function createStatus(change: Partial<TabserveStatus> = {}): TabserveStat
   return {
     state: 'ready',
     role: 'leader',
-    policy: POLICY,
+    policy: DEFAULT_POLICY,
     deployments: [],
     ...createTabs(1),
     isHandover: false,
