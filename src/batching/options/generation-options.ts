@@ -18,7 +18,7 @@ export const GENERATION_OPTIONS = {
     default: 64,
     openAi: 'max_tokens',
     generationConfig: 'max_new_tokens',
-    form: { label: 'Max new tokens', hint: 'The longest continuation; it may end earlier.', from: 1 },
+    form: { label: 'Max new tokens', from: 1 },
   },
   ...SAMPLING_OPTIONS,
   /**
@@ -34,7 +34,7 @@ export const GENERATION_OPTIONS = {
     default: [],
     openAi: 'stop',
     generationConfig: 'stop_strings',
-    form: { label: 'Stop', hint: 'Ends before this text; \\n = line break.' },
+    form: { label: 'Stop' },
   },
   /** Tokens that end the text, besides the model's end token. The text ends before them. */
   stopTokenIds: { type: 'token-ids', maxItems: 300, default: [], vllm: 'stop_token_ids' },
@@ -52,7 +52,7 @@ export const GENERATION_OPTIONS = {
     default: 1,
     openAi: 'n',
     generationConfig: 'num_return_sequences',
-    form: { label: 'Continuations', hint: 'Different ones of the same prompt, side by side.' },
+    form: { label: 'Continuations' },
   },
   /**
    * The stream of each continuation begins with the prompt, as a chunk without tokens. The result's `text` always does. Not
@@ -94,13 +94,13 @@ export const GENERATION_OPTIONS = {
     to: 100,
     default: 0,
     vllm: 'priority',
-    form: { label: 'Priority', hint: 'Waiting requests with a lower number start first; -100 to 100.' },
+    form: { label: 'Priority' },
   },
   /** Fails the request with RequestTimeoutError if it has not ended this many ms after its submission. */
   timeoutMs: {
     type: 'number',
     ...TIMEOUT_RANGE,
-    form: { label: 'Timeout', hint: 'Give up after this many milliseconds.' },
+    form: { label: 'Timeout' },
   },
   /**
    * The shape of every answer: `json_schema`, `json_object`, `choice`, `regex`, `grammar` or `structural_tag`. The text ends where
@@ -109,7 +109,7 @@ export const GENERATION_OPTIONS = {
   responseFormat: {
     type: 'response-format',
     maxLength: 65_536,
-    form: { label: 'Answer', hint: 'Every answer then has this shape.' },
+    form: { label: 'Answer' },
   },
 } as const satisfies OptionTable;
 

@@ -45,7 +45,6 @@ type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
 /** How the page's form asks for an option. Its range may be narrower than the API's. */
 interface FormField extends NumberRange {
   readonly label: string;
-  readonly hint: string;
 }
 
 /**

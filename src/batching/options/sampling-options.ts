@@ -16,7 +16,7 @@ export const SAMPLING_OPTIONS = {
     default: 0,
     openAi: 'temperature',
     generationConfig: 'temperature',
-    form: { label: 'Temperature', hint: '0 always takes the likeliest token; more is more varied.', to: 2 },
+    form: { label: 'Temperature', to: 2 },
   },
   /** Samples from the k likeliest tokens only. 0 = all. */
   topK: {
@@ -25,7 +25,7 @@ export const SAMPLING_OPTIONS = {
     default: 0,
     vllm: 'top_k',
     generationConfig: 'top_k',
-    form: { label: 'Top-k', hint: 'Draws from the k likeliest tokens; 0 = all.' },
+    form: { label: 'Top-k' },
   },
   /** Samples from the smallest set of likeliest tokens whose probabilities add up to p. 1 = all. */
   topP: {
@@ -35,7 +35,7 @@ export const SAMPLING_OPTIONS = {
     default: 1,
     openAi: 'top_p',
     generationConfig: 'top_p',
-    form: { label: 'Top-p', hint: 'Draws from the likeliest tokens that reach this share; 1 = all.' },
+    form: { label: 'Top-p' },
   },
   /** Drops tokens less likely than this fraction of the likeliest one. 0 = off. */
   minP: {
@@ -45,7 +45,7 @@ export const SAMPLING_OPTIONS = {
     default: 0,
     vllm: 'min_p',
     generationConfig: 'min_p',
-    form: { label: 'Min-p', hint: 'Drops tokens less likely than this fraction of the likeliest; 0 = off.' },
+    form: { label: 'Min-p' },
   },
   /** Divides positive logits, and multiplies negative ones, of tokens that the prompt or the output has. 1 = off. */
   repetitionPenalty: {
@@ -55,10 +55,7 @@ export const SAMPLING_OPTIONS = {
     default: 1,
     vllm: 'repetition_penalty',
     generationConfig: 'repetition_penalty',
-    form: {
-      label: 'Repetition penalty',
-      hint: 'Above 1, penalizes tokens that the text has already; 1 = off.',
-    },
+    form: { label: 'Repetition penalty' },
   },
   /** Subtracted from the logit of each token that the output has. 0 = off. */
   presencePenalty: {
@@ -68,7 +65,7 @@ export const SAMPLING_OPTIONS = {
     default: 0,
     openAi: 'presence_penalty',
     generationConfig: null,
-    form: { label: 'Presence penalty', hint: 'Penalizes tokens that have been generated; -2 to 2, 0 = off.' },
+    form: { label: 'Presence penalty' },
   },
   /** Subtracted from a token's logit once for each time the output has it. 0 = off. */
   frequencyPenalty: {
@@ -78,10 +75,7 @@ export const SAMPLING_OPTIONS = {
     default: 0,
     openAi: 'frequency_penalty',
     generationConfig: null,
-    form: {
-      label: 'Frequency penalty',
-      hint: 'Penalizes a token each time it has been generated; -2 to 2, 0 = off.',
-    },
+    form: { label: 'Frequency penalty' },
   },
   /** Added to the logits of single tokens, by token id. -100 bans a token. */
   logitBias: {
@@ -89,19 +83,14 @@ export const SAMPLING_OPTIONS = {
     ...LOGIT_BIAS_LIMITS,
     default: {},
     openAi: 'logit_bias',
-    form: { label: 'Logit bias', hint: 'Makes tokens more or less likely, by id: -100 bans, 100 forces.' },
+    form: { label: 'Logit bias' },
   },
   /** The same seed, prompt and options give the same text. The last 32 bits count. Left out, each request gets its own. */
   seed: {
     type: 'integer',
     default: 'random',
     openAi: 'seed',
-    form: {
-      label: 'Seed',
-      hint: 'Same seed, prompt and options: same text.',
-      from: 0,
-      to: MAX_SEED,
-    },
+    form: { label: 'Seed', from: 0, to: MAX_SEED },
   },
   /** Reports the log probability of each output token, and of this many of the likeliest tokens in its place. `true` is 0. */
   logprobs: {
@@ -109,10 +98,7 @@ export const SAMPLING_OPTIONS = {
     from: 0,
     to: MAX_LOGPROBS,
     openAi: 'logprobs',
-    form: {
-      label: 'Logprobs',
-      hint: 'Shows how likely each token was, beside this many alternatives; up to 20.',
-    },
+    form: { label: 'Logprobs' },
   },
 } as const satisfies OptionTable;
 

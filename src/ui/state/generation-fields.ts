@@ -17,7 +17,6 @@ export type GenerationErrors = Readonly<Partial<Record<OptionName, string | unde
 export interface GenerationField {
   readonly name: OptionName;
   readonly label: string;
-  readonly hint: string;
   /** The option with the form's range. */
   readonly option: GenerationOption;
 }
@@ -25,8 +24,8 @@ export interface GenerationField {
 export const GENERATION_FIELDS: readonly GenerationField[] = OPTION_NAMES.flatMap((name) => {
   const option = optionOf(name);
   if (!option.form) return [];
-  const { label, hint, ...range } = option.form;
-  return [{ name, label, hint, option: { ...option, ...range } }];
+  const { label, ...range } = option.form;
+  return [{ name, label, option: { ...option, ...range } }];
 });
 
 export const GENERATION_FIELD_NAMES = GENERATION_FIELDS.map(({ name }) => name);

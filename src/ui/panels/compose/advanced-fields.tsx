@@ -1,6 +1,7 @@
 import { lazy, Suspense, useId } from 'react';
 import { useStore } from 'zustand';
 
+import type { OptionName } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { InputField } from '../../parts/field.tsx';
@@ -19,6 +20,25 @@ export interface AdvancedFieldsProps {
   /** The value in force while a field is empty, where it isn’t the model’s. */
   readonly defaults?: GenerationTexts;
 }
+
+/** What an option does, in the words of the form. */
+const HINTS: Readonly<Partial<Record<OptionName, string>>> = {
+  maxNewTokens: 'The longest continuation; it may end earlier.',
+  temperature: '0 always takes the likeliest token; more is more varied.',
+  topK: 'Draws from the k likeliest tokens; 0 = all.',
+  topP: 'Draws from the likeliest tokens that reach this share; 1 = all.',
+  minP: 'Drops tokens less likely than this fraction of the likeliest; 0 = off.',
+  repetitionPenalty: 'Above 1, penalizes tokens that the text has already; 1 = off.',
+  presencePenalty: 'Penalizes tokens that have been generated; -2 to 2, 0 = off.',
+  frequencyPenalty: 'Penalizes a token each time it has been generated; -2 to 2, 0 = off.',
+  logitBias: 'Makes tokens more or less likely, by id: -100 bans, 100 forces.',
+  seed: 'Same seed, prompt and options: same text.',
+  logprobs: 'Shows how likely each token was, beside this many alternatives; up to 20.',
+  stop: 'Ends before this text; \\n = line break.',
+  n: 'Different ones of the same prompt, side by side.',
+  priority: 'Waiting requests with a lower number start first; -100 to 100.',
+  timeoutMs: 'Give up after this many milliseconds.',
+};
 
 /** How requests wait, not what they write: few are in need of these. */
 const OF_QUEUE: ReadonlySet<string> = new Set(['priority', 'timeoutMs']);
@@ -86,16 +106,17 @@ interface OptionFieldProps {
 
 /** The default stands in the empty field. */
 function OptionField({ form, field, ownDefault }: OptionFieldProps) {
-  const { name, label, hint, option } = field;
+  const { name, label, option } = field;
   const text = useStore(form.store, (view) => view.texts[name] ?? '');
   const error = useStore(form.store, (view) => view.optionErrors[name]);
   const defaults = useServeView((view) => view.status.model?.generationDefaults);
-  const texts = { name, label, hint, error };
+  const texts = { name, label, error };
   if (option.type === 'response-format') {
     return (
       <Suspense>
         <ShapeField
           {...texts}
+          hint="Every answer then has this shape."
           value={text}
           onChange={(value) => form.changeOption(name, value)}
           onBlur={() => form.checkOptions()}
@@ -106,6 +127,7 @@ function OptionField({ form, field, ownDefault }: OptionFieldProps) {
   return (
     <InputField
       {...texts}
+      hint={HINTS[name]}
       inputMode={option.type === 'integer' || option.type === 'number' ? 'decimal' : 'text'}
       value={text}
       placeholder={ownDefault ?? placeholderOf(field, defaults)}
