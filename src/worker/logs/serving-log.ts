@@ -16,7 +16,6 @@ const MAX_SLICES = 360;
 /** The start of the log, the number of the last request and that of the last slice. */
 const CURSOR = /^\d+\/\d+\/\d+$/;
 
-/** The sums of a slice. */
 type Sums = { -readonly [Field in Exclude<keyof LogSlice, `${string}Ms` | 'meanWaiting'>]: number } & {
   numWaiting: number;
 };

@@ -152,7 +152,6 @@ interface RowDetailsProps {
   readonly onClose: () => void;
 }
 
-/** All of a row. */
 function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
   const { index, json, result } = row;
   const isUnreadable = unreadableReason(row) !== undefined;

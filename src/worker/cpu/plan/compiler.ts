@@ -107,7 +107,6 @@ export class Compiler {
   }
 }
 
-/** Rows that a value has in a pass. */
 export function rowsOf({ per }: Value, { numTokens, spans }: Pass): number {
   return per === 'token' ? numTokens : spans.length;
 }

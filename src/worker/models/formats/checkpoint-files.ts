@@ -10,7 +10,6 @@ export interface RandomAccessFile {
   read(begin: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The files of one checkpoint. */
 export interface CheckpointFiles {
   /** @returns `undefined` where there is no such file. */
   open(name: string): Promise<RandomAccessFile | undefined>;

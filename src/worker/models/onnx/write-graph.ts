@@ -276,7 +276,6 @@ function quickGelu(alpha: number): Operator {
   return { ...fused('QuickGelu'), attributes: { alpha: { float: alpha } } };
 }
 
-/** Whether the operator of an activation adds a bias. */
 function canAddBias(activation: Activation): boolean {
   return OPERATORS[activation].withBias !== undefined;
 }

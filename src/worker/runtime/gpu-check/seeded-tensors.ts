@@ -8,7 +8,6 @@ import { countElements, listSources, type ModelTensor } from '../../models/progr
 /** The largest integer that a scale is multiplied by. As with 4 bits, the smallest is -8. */
 const LARGEST_INTEGER = 7;
 
-/** RMS of the integers. */
 const INTEGERS_RMS = 4.5;
 
 /** RMS of the logits where the final norm gives 1: tokens differ, and none is certain. */

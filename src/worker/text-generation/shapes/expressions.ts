@@ -222,7 +222,6 @@ function idsOf(expressions: readonly Expression[]): string {
   return expressions.map(({ id }) => id).join(',');
 }
 
-/** The parts of an expression. */
 function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'sequence':

@@ -49,7 +49,6 @@ const IPV4_FORMAT: Format = { pattern: IPV4, min: 7, max: 15 };
 const IPV6_FORMAT: Format = { pattern: IPV6, min: 2, max: 39 };
 const IP_FORMAT: Format = { pattern: `${IPV4}|${IPV6}`, min: 2, max: 39 };
 
-/** A UUID of one version. */
 const uuid = (version: number): Format => ({
   pattern: `${HEX}{8}-${HEX}{4}-${version}${HEX}{3}-[89abAB]${HEX}{3}-${HEX}{12}`,
   min: 36,

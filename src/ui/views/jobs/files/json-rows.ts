@@ -27,7 +27,6 @@ export async function* arrayRows(texts: AsyncIterable<string>): AsyncGenerator<F
   if (!entries.isWhole) throw broken('it has no end, or goes on behind it');
 }
 
-/** A row for each line. */
 export async function* lineRows(texts: AsyncIterable<string>): AsyncGenerator<FileRow> {
   let number = 0;
   let rest = '';
