@@ -18,6 +18,10 @@ export type StringBounds = ListBounds & TextBounds;
 /** Values that JSON can write, by name. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function stringsIn({ maxItems, maxLength }: StringBounds): Validate<string | readonly string[]> {
   const expected = `a string of 1 to ${maxLength} characters, or a list of at most ${maxItems} of them`;
   return validator(expected, (value, refuse) => {

@@ -1,4 +1,5 @@
 import { finiteIn, validator, type Validate } from '../base/validate.ts';
+import { isRecord } from '../base/validate-compound.ts';
 import { LOGIT_BIAS_LIMITS } from './limits.ts';
 
 /** Token id -> what is added to its logit. */
@@ -12,7 +13,7 @@ export function logitBiasWithin(vocabSize: number): Validate<LogitBias> {
     `a record of at most ${maxItems} biases from ${from} to ${to} by token id` +
     (vocabSize === Infinity ? '' : ` below ${vocabSize}`);
   return validator(expected, (value, refuse, option) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(value);
+    if (!isRecord(value)) throw refuse(value);
     const entries = Object.entries(value);
     if (entries.length > maxItems) throw refuse(`${entries.length} entries`);
     return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { InvalidOptionError, shown } from '../base/errors.ts';
 import { spellingOf } from '../base/ordered-json.ts';
 import { validator, type Validate } from '../base/validate.ts';
-import { jsonRecordIn, type TextBounds } from '../base/validate-compound.ts';
+import { isRecord, jsonRecordIn, type TextBounds } from '../base/validate-compound.ts';
 import { unknownOption } from '../base/unknown-option-error.ts';
 
 /** A JSON Schema, of draft 2020-12 or older. A keyword that can't be enforced is refused by name. */
@@ -133,7 +133,7 @@ const FIELDS: { readonly [Type in ResponseFormat['type']]: Field | undefined } =
   json_schema: {
     name: 'schema',
     expected: 'a JSON Schema: an object or a boolean',
-    holds: (value) => typeof value === 'boolean' || isObject(value),
+    holds: (value) => typeof value === 'boolean' || isRecord(value),
   },
   json_object: undefined,
   choice: {
@@ -143,7 +143,7 @@ const FIELDS: { readonly [Type in ResponseFormat['type']]: Field | undefined } =
   },
   regex: { name: 'pattern', ...TEXT },
   grammar: { name: 'grammar', ...TEXT },
-  structural_tag: { name: 'format', expected: 'an object', holds: isObject },
+  structural_tag: { name: 'format', expected: 'an object', holds: isRecord },
 };
 
 /** @param bounds Of the shape as JSON. */
@@ -152,7 +152,7 @@ export function responseFormatIn(bounds: TextBounds): Validate<ResponseFormat> {
   const types = Object.keys(FIELDS).join(', ');
   const expected = `an object of at most ${bounds.maxLength} characters of JSON and ${MAX_LEVELS} levels, whose type is one of ${types}`;
   return validator(expected, (value, refuse, option) => {
-    if (!isObject(value)) throw refuse(value);
+    if (!isRecord(value)) throw refuse(value);
     if (isDeeper(value, MAX_LEVELS)) throw refuse(`more than ${MAX_LEVELS} levels`);
     if (hasLostNumber(value)) throw refuse('a number that JSON has no text for: NaN or Infinity');
     const format = isJson(option, value);
@@ -204,10 +204,6 @@ function hasLostNumber(value: object): boolean {
     // The next check refuses it: a cycle, a bigint.
   }
   return hasLost;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

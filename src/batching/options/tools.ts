@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../base/errors.ts';
 import { validator } from '../base/validate.ts';
 import {
+  isRecord,
   jsonRecordIn,
   type JsonRecord,
   type ListBounds,
@@ -103,7 +104,3 @@ export const isToolChoice = validator(
     throw refuse(value);
   },
 );
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

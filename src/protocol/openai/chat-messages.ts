@@ -117,7 +117,7 @@ function readCall(place: string, call: unknown): ToolCall {
   );
 }
 
-function readText(place: string, value: unknown): string {
+export function readText(place: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw HttpError.expected(place, 'a text', textOf(value));
 }

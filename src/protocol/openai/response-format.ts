@@ -3,7 +3,7 @@ import { parseOrderedJson } from '../../batching/base/ordered-json.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { HttpError } from './http-error.ts';
 import { withoutNulls } from './fields.ts';
-import { textOf } from './chat-messages.ts';
+import { readText, textOf } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -150,11 +150,6 @@ type StructuralPart = Extract<ResponseFormat, { type: 'structural_tag' }>['forma
 /** The worker checks the rest. */
 function isStructuralPart(value: unknown): value is StructuralPart {
   return isRecord(value) && typeof value['type'] === 'string';
-}
-
-function readText(place: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw HttpError.expected(place, 'a text', textOf(value));
 }
 
 /** vLLM takes JSON as a text, too. */

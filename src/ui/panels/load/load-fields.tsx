@@ -10,7 +10,7 @@ import { ARRIVALS, defaultUsers, LENGTH_TYPES, ruleOf, shownFields } from './loa
 import type { NumberFieldName } from './load-form.ts';
 import type { LoadSession } from './load-session.ts';
 
-interface SessionProps {
+export interface SessionProps {
   readonly session: LoadSession;
 }
 

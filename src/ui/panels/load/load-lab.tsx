@@ -9,7 +9,7 @@ import { readPermalink } from '../../state/permalink.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { LoadExport } from './load-export.tsx';
-import { LoadFields } from './load-fields.tsx';
+import { LoadFields, type SessionProps } from './load-fields.tsx';
 import { DEFAULT_LOAD_FORM, MODES, readLoadForm, type Mode } from './load-form.ts';
 import './load-lab.css';
 import { LoadProgress } from './load-progress.tsx';
@@ -79,11 +79,7 @@ export function LoadLab({ deployment, isOpen, onClose }: LoadLabProps) {
   );
 }
 
-interface LabPartProps {
-  readonly session: LoadSession;
-}
-
-function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClose'>) {
+function LabHead({ session, onClose }: SessionProps & Pick<LoadLabProps, 'onClose'>) {
   const mode = useStore(session.store, (view) => view.form.mode);
   const modes = MODES.filter(([each]) => each !== 'compare' || session.target.override);
   return (
@@ -106,7 +102,7 @@ function LabHead({ session, onClose }: LabPartProps & Pick<LoadLabProps, 'onClos
   );
 }
 
-function LabBody({ session }: LabPartProps) {
+function LabBody({ session }: SessionProps) {
   const bodyRef = useRef<HTMLDivElement>(null);
   const resultsRef = useRef<HTMLDivElement>(null);
   const start = (): void => {
@@ -127,7 +123,7 @@ function LabBody({ session }: LabPartProps) {
   );
 }
 
-function Results({ session }: LabPartProps) {
+function Results({ session }: SessionProps) {
   const mode = useStore(session.store, (view) => view.form.mode);
   const results = useStore(session.store, (view) => view.results);
   return results ? (
@@ -138,7 +134,7 @@ function Results({ session }: LabPartProps) {
 }
 
 /** One button, so that the focus stays on it when its meaning changes. */
-function StartButton({ session }: LabPartProps) {
+function StartButton({ session }: SessionProps) {
   const isRunning = useStore(session.store, (view) => view.isRunning);
   const canSend = useServeView(
     ({ status }) => session.target.deployment !== TEXT_GENERATOR || canGenerate(status.state),

@@ -7,13 +7,9 @@ import { formatMs } from '../../parts/format.ts';
 import { multipleOfRun, multiplesOf } from './compare-measures.ts';
 import { LatencyCurve } from './latency-curve.tsx';
 import type { LoadResults } from './load-session.ts';
-import { LoadTable } from './load-table.tsx';
+import { LoadTable, type LoadTableProps } from './load-table.tsx';
 
-interface LoadResultsProps {
-  readonly results: LoadResults;
-}
-
-export function LoadResultsView({ results }: LoadResultsProps) {
+export function LoadResultsView({ results }: LoadTableProps) {
   const { mode, latencyLimitMs, trials } = results;
   const table = trials.length > 0 && <LoadTable results={results} />;
 

@@ -5,7 +5,7 @@ import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import type { LoadResults } from './load-session.ts';
 import { latenciesOf, type LoadSummary, type Trial } from './summarize.ts';
 
-interface LoadTableProps {
+export interface LoadTableProps {
   readonly results: LoadResults;
 }
 

@@ -4,6 +4,7 @@ import { formatCount } from '../../parts/format.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ChatHead } from './chat-head.tsx';
+import type { NamedChatProps } from './chat-settings.tsx';
 import { activeExchange, shownAnswer, type Chat } from './chats.ts';
 import { ExchangeView } from './exchange-view.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
@@ -48,11 +49,6 @@ export const ChatColumn = memo(function ChatColumn({ chat, number, isNew }: Chat
     </li>
   );
 });
-
-interface NamedChatProps {
-  readonly chat: Chat;
-  readonly name: string;
-}
 
 /** How far the end may be below the edge, in CSS pixels, for a reader to count as being there. */
 const END_TOLERANCE = 40;

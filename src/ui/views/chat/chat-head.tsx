@@ -4,17 +4,12 @@ import { Button } from '../../parts/button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { describeContext, usedContext } from '../../panels/requests/describe-request.ts';
 import { useServeView } from '../../state/serve-context.ts';
-import { ChatSettingsForm } from './chat-settings.tsx';
-import { contextEnd, describeOwn, titleOf, type Chat } from './chats.ts';
+import { ChatSettingsForm, type NamedChatProps } from './chat-settings.tsx';
+import { contextEnd, describeOwn, titleOf } from './chats.ts';
 import { useRoom, useRoomView } from './room-context.ts';
 
-interface ChatHeadProps {
-  readonly chat: Chat;
-  readonly name: string;
-}
-
 /** The title, how full the context is, and the chat's own settings; a click opens them below. */
-export function ChatHead({ chat, name }: ChatHeadProps) {
+export function ChatHead({ chat, name }: NamedChatProps) {
   const room = useRoom();
   const formId = useId();
   const [isOpen, setIsOpen] = useState(false);
@@ -52,7 +47,7 @@ export function ChatHead({ chat, name }: ChatHeadProps) {
 }
 
 /** Renders nothing before the first answer. */
-function ContextMeter({ chat, name }: ChatHeadProps) {
+function ContextMeter({ chat, name }: NamedChatProps) {
   const limit = useServeView(({ status }) => status.model?.contextLength ?? 0);
   const end = contextEnd(chat);
   const contextLength = end?.contextLength ?? limit;

@@ -8,17 +8,14 @@ import { chatDefaults, COLUMN_FIELDS } from './chat-options.ts';
 import type { Chat } from './chats.ts';
 import { useRoom, useRoomView } from './room-context.ts';
 
-interface ChatSettingsProps {
+/** A column's chat. */
+export interface NamedChatProps {
   readonly chat: Chat;
   readonly name: string;
 }
 
 /** The column's own settings. An empty field takes the value of all chats. */
-export function ChatSettingsForm({
-  chat,
-  name,
-  onDone,
-}: ChatSettingsProps & { readonly onDone: () => void }) {
+export function ChatSettingsForm({ chat, name, onDone }: NamedChatProps & { readonly onDone: () => void }) {
   const room = useRoom();
   const shared = useRoomView((view) => view.systemPrompt);
   const { id, title, systemPrompt, texts, exchanges } = chat;
@@ -70,7 +67,7 @@ export function ChatSettingsForm({
   );
 }
 
-interface ColumnFieldProps extends ChatSettingsProps {
+interface ColumnFieldProps extends NamedChatProps {
   readonly field: GenerationField;
 }
 

@@ -40,7 +40,7 @@ export function refuseUncomputed(
   }
 }
 
-function isAskedFor(value: unknown): boolean {
+export function isAskedFor(value: unknown): boolean {
   return value != null && value !== false && value !== 0;
 }
 

@@ -1,11 +1,11 @@
 import type { PackedLayout, Precision } from '../checkpoint/packed-weights.ts';
-import type { Heads, ModelTensor } from '../program/model-config.ts';
+import type { ModelTensor } from '../program/model-config.ts';
 import { keptTokensIn, type FixedState, type TokenState } from '../program/layer-state.ts';
 import type { AttentionShape } from '../program/program.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
-import { JoinedQkv, type RotaryTables, type SeparateQkv } from './joined-qkv.ts';
+import { JoinedQkv, type RotatedHeads, type RotaryTables, type SeparateQkv } from './joined-qkv.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxValue } from './onnx-proto.ts';
 import { PlainAttention } from './plain-attention.ts';
 
@@ -23,12 +23,6 @@ export interface GraphTarget {
  * row over its own tokens alone, for encoders: its graph outputs `GRAPH_IO.encoded`.
  */
 export type AttentionKind = 'fused' | 'uncached';
-
-interface GraphAttention extends Pick<AttentionShape, 'scale' | 'window'> {
-  readonly heads: Heads;
-  /** Turns queries and keys by their positions. */
-  readonly rotary: RotaryTables | undefined;
-}
 
 /** Inputs of `GroupQueryAttention` besides the cache. */
 const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
@@ -67,7 +61,11 @@ export class GraphBuilder {
    * by itself.
    * @param output [B, S, heads * head size]
    */
-  addAttention(qkv: string | SeparateQkv, output: string, attention: GraphAttention): void {
+  addAttention(
+    qkv: string | SeparateQkv,
+    output: string,
+    attention: RotatedHeads & Pick<AttentionShape, 'scale' | 'window'>,
+  ): void {
     const { heads, rotary, scale, window } = attention;
     const { numKvHeads, headSize } = heads;
     const layer = this.#states.push({ kind: 'tokens', numKvHeads, headSize }) - 1;

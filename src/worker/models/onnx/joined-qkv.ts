@@ -19,8 +19,9 @@ export interface RotaryTables {
   readonly sin: string;
 }
 
-interface RotatedHeads {
+export interface RotatedHeads {
   readonly heads: Heads;
+  /** Turns queries and keys by their positions. */
   readonly rotary: RotaryTables | undefined;
 }
 

@@ -12,6 +12,7 @@ import {
   refuseNonCausal,
   type Fields,
 } from '../config-fields.ts';
+import { isAskedFor } from '../llama/refusals.ts';
 import { readRope, ropeParametersOf } from '../llama/rope.ts';
 import type { DeltaHeads, Heads, ModelConfig } from '../program/model-config.ts';
 import { readActivation, type Activation } from '../program/activation.ts';
@@ -121,10 +122,6 @@ function refuseUncomputed(given: Fields, config: Fields): void {
   }
   if (!readBoolean(config, 'attn_output_gate', true))
     throw UnsupportedModelError.of('attn_output_gate in config.json is false, but attention has a gate');
-}
-
-function isAskedFor(value: unknown): boolean {
-  return value != null && value !== false && value !== 0;
 }
 
 function readHeads(config: Fields): Heads {

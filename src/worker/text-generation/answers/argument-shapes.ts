@@ -188,7 +188,7 @@ function refuseOthers(schema: JsonRecord, enforced: readonly string[], option: s
   if (unknown !== undefined) throw notEnforced(`${option}.${unknown}`);
 }
 
-function notEnforced(option: string): ResponseFormatUnsupportedError {
+export function notEnforced(option: string): ResponseFormatUnsupportedError {
   return ResponseFormatUnsupportedError.of(
     option,
     "isn't enforced in this model's form of calls",

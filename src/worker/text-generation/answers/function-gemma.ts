@@ -1,6 +1,7 @@
-import { InvalidOptionError, ResponseFormatUnsupportedError } from '../../../batching/base/errors.ts';
+import { InvalidOptionError } from '../../../batching/base/errors.ts';
 import type { JsonRecord } from '../../../batching/base/validate-compound.ts';
 import { isRecord } from '../../../platform/is-record.ts';
+import { notEnforced } from './argument-shapes.ts';
 import { readPieces, type ArgumentsReader } from './arguments-reader.ts';
 import { escaped, wholeLength } from './json-escapes.ts';
 import { overlap } from './overlap.ts';
@@ -141,12 +142,4 @@ function spell(value: unknown): string {
 
 function literal(text: string): string {
   return JSON.stringify(text);
-}
-
-function notEnforced(place: string): ResponseFormatUnsupportedError {
-  return ResponseFormatUnsupportedError.of(
-    place,
-    "isn't enforced in this model's form of calls",
-    'leave it out',
-  );
 }
