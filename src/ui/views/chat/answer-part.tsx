@@ -20,11 +20,14 @@ const ShapedAnswer = lazy(async () => ({
 const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';
 const COPY_PATH = 'M6 5.5h6.5V13H6zM10 5.5V3H3.5v7.5H6';
 
-interface AnswerPartProps {
+export interface ExchangeProps {
   readonly chatId: string;
   readonly exchange: Exchange;
   /** A change of an earlier exchange removes all after it. */
   readonly isLast: boolean;
+}
+
+interface AnswerPartProps extends ExchangeProps {
   /** The pressed button disappears. */
   readonly onAskAgain: () => void;
 }
@@ -137,7 +140,7 @@ function AnswerActs(props: AnswerPartProps & { readonly answer: Answer }) {
 }
 
 /** `2/3` between two arrows, where an answer has several versions. */
-function Versions({ chatId, exchange }: Pick<AnswerPartProps, 'chatId' | 'exchange'>) {
+function Versions({ chatId, exchange }: Pick<ExchangeProps, 'chatId' | 'exchange'>) {
   const room = useRoom();
   const { id, answers, shown } = exchange;
   if (answers.length === 1) return null;

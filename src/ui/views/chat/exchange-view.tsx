@@ -4,21 +4,14 @@ import { Button } from '../../parts/button.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { cutOf } from '../../panels/requests/describe-request.ts';
-import { AnswerPart } from './answer-part.tsx';
-import { shownAnswer, type Exchange } from './chats.ts';
+import { AnswerPart, type ExchangeProps } from './answer-part.tsx';
+import { shownAnswer } from './chats.ts';
 import { formatTime } from './format-time.ts';
 import { MessageBox } from './message-box.tsx';
 import { useCanChat, useIsAnswering, useRoom } from './room-context.ts';
 import { shorten } from './shorten.ts';
 
 const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
-
-interface ExchangeProps {
-  readonly chatId: string;
-  readonly exchange: Exchange;
-  /** A change of an earlier exchange removes all after it. */
-  readonly isLast: boolean;
-}
 
 export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLast }: ExchangeProps) {
   const [isEditing, setIsEditing] = useState(false);

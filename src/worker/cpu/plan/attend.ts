@@ -1,4 +1,5 @@
 import type { Value } from '../../models/program/program.ts';
+import type { KvPlace } from '../memory/state-rows.ts';
 import type { Place } from './buffers.ts';
 import type { Compiler, OpOf } from './compiler.ts';
 import type { Pass, Span } from './pass.ts';
@@ -11,10 +12,7 @@ const TILE = 4;
 const LEAST_OF_TILE = 3;
 
 /** Where keys and values of a sequence lie, from its first token on. Strides in float32 values. */
-interface Sequence {
-  readonly keys: number;
-  readonly values: number;
-  readonly headStride: number;
+interface Sequence extends KvPlace {
   readonly positionStride: number;
 }
 
