@@ -5,7 +5,9 @@ import { Site } from './support/site.ts';
 import { openTab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
-const NUM_STREAMS = 8;
+/** More than run at once: the last ones have hardly begun when a browser has closed. */
+const NUM_STREAMS = 24;
+const NUM_RUNNING = 8;
 
 /** Tokens of a stream: long enough for a loss in the middle of it. */
 const MAX_TOKENS = 400;
@@ -35,7 +37,7 @@ class Stream {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
-        prompt: SAMPLE_PROMPTS[index],
+        prompt: SAMPLE_PROMPTS[index % SAMPLE_PROMPTS.length],
         max_tokens: MAX_TOKENS,
         temperature: 0.9,
         seed: index,
@@ -75,11 +77,11 @@ async function finish(streams: readonly Stream[]): Promise<string[]> {
   return streams.map(({ text }) => text);
 }
 
-/** In the middle of all, or as near as may be. */
+/** In the middle of those that run at once, or as near as may be. */
 async function whenUnderWay(streams: readonly Stream[]): Promise<void> {
   await expect
-    .poll(() => Math.min(...streams.map(({ numChunks }) => numChunks)), { intervals: [5] })
-    .toBeGreaterThan(3);
+    .poll(() => streams.filter(({ numChunks }) => numChunks > 3).length, { intervals: [5] })
+    .toBeGreaterThanOrEqual(NUM_RUNNING);
 }
 
 /** Expects streams to end as if nothing had happened, though `lose` closes the tab that serves in their middle. */
@@ -97,7 +99,7 @@ async function expectToGoOn(
 }
 
 test(
-  'eight streams go on where they were in the next tab, then in one of another browser, which also serves a bridge that is started again',
+  'streams that run and streams that wait go on where they were in the next tab, then in one of another browser, which also serves a bridge that is started again',
   { tag: ANY_BACKEND },
   async ({ browser, backend }) => {
     const bridge = await startBridge();

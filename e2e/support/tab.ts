@@ -287,14 +287,18 @@ export class Tab {
 
   /** Closes the box of the chip, and takes the rows of all requests from the page's list, once they are over. */
   async clearList(): Promise<void> {
-    // In one trip: most tests end with it. On a busy machine the page may draw a request's cell some time after its end.
+    // In one trip: most tests end with it. The page draws a request some frames after its end, at most one for each 50 ms.
     await this.page.waitForFunction(
-      () => {
+      async () => {
         if (document.querySelector('[data-status=waiting], [data-status=running]')) return false;
         document.querySelector<HTMLElement>('[aria-label^="Model and tabs"][aria-expanded=true]')?.click();
         const buttons = [...document.querySelectorAll('button')];
         buttons.find(({ textContent }) => textContent === 'Clear finished')?.click();
-        return !document.querySelector('[data-request-id]');
+        for (let frame = 0; frame < 4; frame++) {
+          if (document.querySelector('[data-request-id]')) return false;
+          await new Promise((resolve) => requestAnimationFrame(resolve));
+        }
+        return true;
       },
       undefined,
       POLLING,
