@@ -1218,6 +1218,23 @@ describe('a new worker', () => {
     expect(await texts).toEqual(['x']);
   });
 
+  it('is asked again for a model, however often the tab that leads is closed or reloaded meanwhile', async () => {
+    let left = 'worker 0';
+    vi.stubGlobal('localStorage', { getItem: () => left });
+    const { link, serve } = createServed();
+    const loaded = serve.loadModel('owner/model');
+    await vi.waitFor(() => expect(link.types).toContain('load-model'));
+    for (const worker of ['B', 'C', 'D']) {
+      left = `the worker before ${worker}`;
+      link.welcome(worker);
+    }
+    expect(link.types).toEqual(Array(4).fill('load-model'));
+    link.welcome('E');
+    link.welcome('F');
+    await expect(loaded, 'two have crashed').rejects.toMatchObject({ code: 'LOAD_ABANDONED' });
+    vi.unstubAllGlobals();
+  });
+
   it('hears in the hello how the knobs were last', () => {
     const { link } = createServed();
     const knobs = createKnobs({ revision: 3, policy: { ...createKnobs().policy, maxBatchSize: 5 } });

@@ -39,6 +39,7 @@ import { fromWireError } from '../protocol/wire-errors.ts';
 import { checkedOptions } from './base/refusals.ts';
 import { tellOne } from './base/listeners.ts';
 import { Calls, type Ask } from './links/calls.ts';
+import { leftWorker } from './links/left-worker.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse, GenerationResponse } from './responses.ts';
 import type {
@@ -277,7 +278,7 @@ export class TabserveClient<Deployments extends DeploymentMap = DeploymentTypes<
       },
     });
     this.#requests = new OutstandingRequests(this.#connection, this.#topics);
-    this.#calls = new Calls(this.#connection);
+    this.#calls = new Calls(this.#connection, () => leftWorker(source?.app));
     this.#jobs = new JobsOnDemand(
       (request) => this.#calls.ask(request),
       () => this.status(),

@@ -21,13 +21,16 @@ const RUNNING: JobInfo = {
 const ROW = { index: 0, json: '{"a":1}', result: { text: 'yes', numPromptTokens: 1, numOutputTokens: 1 } };
 
 it('the results of a job end once it has ended and counts them all', async () => {
-  const calls = new Calls({
-    isServed: true,
-    end: undefined,
-    post: (message) => {
-      if ('callId' in message) queueMicrotask(() => calls.take(message.callId)?.resolve({ rows: [ROW] }));
+  const calls = new Calls(
+    {
+      isServed: true,
+      end: undefined,
+      post: (message) => {
+        if ('callId' in message) queueMicrotask(() => calls.take(message.callId)?.resolve({ rows: [ROW] }));
+      },
     },
-  });
+    () => undefined,
+  );
   const job = new StoredJob(RUNNING, (request) => calls.ask(request));
   const results = job.results();
   expect((await results.next()).value).toMatchObject({ index: 0, result: { text: 'yes' } });

@@ -35,8 +35,10 @@ interface PendingCall extends CallEnd {
   readonly request: CallRequest;
   /** Its key among those that are pending. Each worker gets it under another one. */
   callId: number;
-  /** Number of workers that were asked. */
+  /** Number of workers that were asked, but for those that their tab has ended. */
   numWorkers: number;
+  /** As `leftWorker` said when the last one was asked. */
+  left: string | undefined;
 }
 
 /** Give up on a load after it has killed this many workers. */
@@ -45,11 +47,14 @@ const MAX_WORKERS_OF_LOAD = 2;
 /** Calls to the worker itself that are not answered yet. If the worker is lost, the next one is asked. */
 export class Calls {
   readonly #connection: CallConnection;
+  readonly #leftWorker: () => string | undefined;
   readonly #pending = new Map<number, PendingCall>();
   #lastCallId = 0;
 
-  constructor(connection: CallConnection) {
+  /** @param leftWorker Names the last worker that its tab has ended by itself: no call has killed that one. */
+  constructor(connection: CallConnection, leftWorker: () => string | undefined) {
     this.#connection = connection;
+    this.#leftWorker = leftWorker;
   }
 
   get size(): number {
@@ -94,7 +99,9 @@ export class Calls {
   askAgain(): void {
     const calls = [...this.#pending.values()];
     this.#pending.clear();
+    const left = this.#leftWorker();
     for (const call of calls) {
+      if (call.numWorkers > 0 && call.left !== left) call.numWorkers -= 1;
       const refusal = refusalOf(call);
       if (refusal) call.reject(refusal);
       else this.#send(call);
@@ -108,7 +115,13 @@ export class Calls {
     try {
       if (refusal) throw refusal;
       checkLevels(request);
-      const call = { ...end, request: structuredClone(request), callId: 0, numWorkers: 0 };
+      const call: PendingCall = {
+        ...end,
+        request: structuredClone(request),
+        callId: 0,
+        numWorkers: 0,
+        left: undefined,
+      };
       this.#send(call);
       return call;
     } catch (error) {
@@ -123,6 +136,7 @@ export class Calls {
     if (this.#connection.isServed) {
       this.#connection.post({ ...call.request, callId: call.callId });
       call.numWorkers += 1;
+      call.left = this.#leftWorker();
     }
     this.#pending.set(call.callId, call);
   }

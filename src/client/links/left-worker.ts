@@ -6,7 +6,7 @@ import { namesOf } from '../../protocol/names.ts';
  *
  * @param lifeLock Of a worker that this tab ends now.
  */
-export function leftWorker(app: string | undefined, lifeLock?: string): string | undefined {
+export function leftWorker(app?: string, lifeLock?: string): string | undefined {
   const { leftItem } = namesOf(app);
   try {
     if (lifeLock !== undefined) localStorage.setItem(leftItem, lifeLock);

@@ -85,8 +85,7 @@ export class WorkerHost {
 
   /** The start of a worker that its tab ends is no broken one. */
   stop(): void {
-    const { lifeLock } = this.#hosted ?? {};
-    if (lifeLock !== undefined) leftWorker(this.#options.init.app, lifeLock);
+    leftWorker(this.#options.init.app, this.#hosted?.lifeLock);
     this.#drop();
   }
 

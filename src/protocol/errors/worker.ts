@@ -14,7 +14,7 @@ export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WO
   /** The code that says more doesn't come either. */
   static withoutServer(): WorkerNotLoadedError {
     return new WorkerNotLoadedError(
-      "The worker's script couldn't be loaded. Check that the device is online and the page's server runs, then reload the page.",
+      "The worker's script couldn't be loaded. Check that the device is online and its server runs, then reload the page.",
     );
   }
 }
