@@ -96,7 +96,7 @@ function askedOf(model: ModelInfo | undefined, asked: OllamaRequest): OllamaRequ
   return { ...asked, prompts: [plain], options: { ...options, ...limit } };
 }
 
-/** The models that serve. @param isInMemory Without one that was ejected. */
+/** The models that serve. @param isInMemory Without those that were ejected. */
 async function list(serve: TabserveClient, exchange: Exchange, isInMemory = false): Promise<object> {
   const model = await modelIfAny(serve, exchange.signal);
   const { policy, backend, encoders = [], isEjected } = serve.status();
@@ -105,10 +105,11 @@ async function list(serve: TabserveClient, exchange: Exchange, isInMemory = fals
       ...describe(model.id, backend?.precision, model.numParameters),
       context_length: Math.min(model.contextLength, policy.maxContextLength),
     };
+  const listed = encoders.filter((info) => !(isInMemory && info.isEjected));
   return {
     models: [
       ...(generator ? [generator] : []),
-      ...encoders.map(({ id, maxTokens, backend: own }) => ({
+      ...listed.map(({ id, maxTokens, backend: own }) => ({
         ...describe(id, own.precision),
         context_length: maxTokens,
       })),

@@ -11,13 +11,15 @@ const timings = { queueWaitMs: 0, ttftMs: 3, tpotMs: 2, e2eMs: 5 };
 
 async function play(path: string, body: object): Promise<PlayedRoute> {
   const played = new PlayedRoute(body);
-  await played.listen(path, (serve) => {
-    const route = ollamaRoutes(serve).find((each) => each.path === path);
-    if (!route) throw new Error(`There is no route ${path}.`);
-    return route;
-  });
+  await played.listen(path, (serve) => routeAt(path, serve));
   played.welcome();
   return played;
+}
+
+function routeAt(path: string, serve: Parameters<typeof ollamaRoutes>[0]) {
+  const route = ollamaRoutes(serve).find((each) => each.path === path);
+  if (!route) throw new Error(`There is no route ${path}.`);
+  return route;
 }
 
 /** `JSON.parse` would change it. */
@@ -420,4 +422,32 @@ describe("Ollama's vectors", () => {
       ]);
     }
   });
+});
+
+it('models in memory are those that were not ejected, encoders included; the others are there all the same', async () => {
+  const backend = { name: 'wasm', precision: 'fp32', adapter: 'CPU', fallbackReason: '' } as const;
+  const encoder = { numParameters: 1, maxTokens: 8, vocabSize: 9, dimensions: 2, prompts: [], backend };
+  const status = createWorkerStatus({
+    state: 'ready',
+    model: createModelInfo({ id: 'a/chat' }),
+    isEjected: true,
+    encoders: [
+      { ...encoder, deployment: 'embedder', id: 'a/bert', isEjected: true },
+      { ...encoder, deployment: 'reranker', id: 'a/cross' },
+    ],
+  });
+  const namesAt = async (path: string): Promise<string> => {
+    const played = new PlayedRoute({});
+    await played.listen(path, (serve) => {
+      const { methods, ...route } = routeAt(path, serve);
+      return { ...route, methods: methods.GET ? { POST: methods.GET } : {} };
+    });
+    played.welcome();
+    played.say({ type: 'status', status });
+    return [...(await (await played.ask({})).text()).matchAll(/"name":"([^"]+)"/g)]
+      .map(([, name]) => name)
+      .join();
+  };
+  expect(await namesAt('/api/ps')).toBe('a/cross');
+  expect(await namesAt('/api/tags')).toBe('a/chat,a/bert,a/cross');
 });
