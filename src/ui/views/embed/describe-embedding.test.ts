@@ -12,14 +12,33 @@ it('says how many texts are done, and how fast', () => {
   );
 });
 
-it('says what was embedded until the lines change, and what is left out', () => {
-  const embedded = { lines: ['one', 'two'], vectors: VECTORS, modelId: 'a/model', durationMs: 500 };
-  expect(describeLines('one\ntwo\n', embedded)).toBe('2 lines in 0.5 s, 4.00 texts/s, by model.');
-  expect(describeLines('one\ntwo\nthree', embedded)).toBe('3 lines.');
+const EMBEDDED = {
+  lines: ['one', 'two'],
+  vectors: VECTORS,
+  numCut: 0,
+  modelId: 'a/model',
+  maxTokens: 256,
+  durationMs: 500,
+};
+
+it('says what was embedded, what of it was cut and what is left out', () => {
+  const took = '2 lines in 0.5 s, 4.00 texts/s, by model.';
+  expect(describeLines('one\ntwo\n', EMBEDDED)).toBe(took);
+  expect(describeLines('one\ntwo', { ...EMBEDDED, numCut: 1 })).toBe(
+    `${took} 1 is longer than the 256 tokens that the model reads: the beginning counts.`,
+  );
+  expect(describeLines('one\ntwo', { ...EMBEDDED, numCut: 2 })).toContain('2 are longer');
   expect(describeLines('', undefined)).toBe('');
   expect(describeLines('x\n'.repeat(10_002), undefined)).toBe(
     '10,000 lines. The 2 lines behind them are left out.',
   );
+});
+
+it('says which lines a search finds while others are typed', () => {
+  const before = 'Until you press Embed, a search finds the 2 lines from before.';
+  expect(describeLines('one\ntwo\nthree', EMBEDDED)).toBe(`3 lines. ${before}`);
+  expect(describeLines(' ', EMBEDDED)).toBe(before);
+  expect(describeLines('one', undefined)).toBe('1 line.');
 });
 
 it('says where batches ran, and from which size on the GPU pays', () => {

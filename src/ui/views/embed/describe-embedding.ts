@@ -11,15 +11,32 @@ export function describeEmbedding({ numDone, numTexts, elapsedMs }: EmbedProgres
   return `${formatCount(numDone)} of ${formatCount(numTexts)}${rate}`;
 }
 
-/** Describes the embedded lines, or the typed ones if they differ. */
+/** Describes the embedded lines; the typed ones if they differ, and which lines a search finds until they are embedded. */
 export function describeLines(text: string, embedded: Embedded | undefined): string {
   const { lines, numLeftOut } = splitLines(text);
   const leftOut = numLeftOut > 0 ? ` The ${formatCount(numLeftOut)} lines behind them are left out.` : '';
   const isEmbedded = embedded && sameLines(lines, embedded.lines);
-  if (!isEmbedded) return lines.length === 0 ? '' : `${countLines(lines.length)}.${leftOut}`;
+  if (!isEmbedded) {
+    const typed = lines.length === 0 ? '' : `${countLines(lines.length)}.${leftOut}`;
+    return [typed, describeBefore(embedded)].filter(Boolean).join(' ');
+  }
   const { durationMs, modelId } = embedded;
   const rate = rateOf(lines.length, durationMs);
-  return `${countLines(lines.length)} in ${formatSeconds(durationMs)}, ${rate}, by ${shortName(modelId)}.${leftOut}`;
+  const took = `${countLines(lines.length)} in ${formatSeconds(durationMs)}, ${rate}, by ${shortName(modelId)}.`;
+  return `${took}${describeCut(embedded)}${leftOut}`;
+}
+
+function describeBefore(embedded: Embedded | undefined): string {
+  return embedded
+    ? `Until you press Embed, a search finds the ${countLines(embedded.lines.length)} from before.`
+    : '';
+}
+
+function describeCut({ numCut, maxTokens }: Embedded): string {
+  const longer = numCut === 1 ? '1 is' : `${formatCount(numCut)} are`;
+  return numCut > 0
+    ? ` ${longer} longer than the ${formatCount(maxTokens)} tokens that the model reads: the beginning counts.`
+    : '';
 }
 
 function sameLines(lines: readonly string[], others: readonly string[]): boolean {

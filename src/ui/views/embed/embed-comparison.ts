@@ -43,7 +43,7 @@ export function compareWays(client: Client, embedded: Pick<Embedded, 'lines'>, s
         await override?.change(own ? knobsOfWay(way, own) : {});
         stop.throwIfAborted();
         const startedAtMs = performance.now();
-        const vectors = await embedTexts(client.getHandle(EMBEDDER), lines, {
+        const { vectors } = await embedTexts(client.getHandle(EMBEDDER), lines, {
           signal: stop,
           onProgress: (numDone) => comparison.showProgress(way, numDone),
         });

@@ -58,7 +58,8 @@ function answerTo(input: unknown): unknown {
 
 function vectorOf(text: unknown) {
   const angle = (Number(/\d+/.exec(String(text))?.[0]) * Math.PI) / 180;
-  return { embedding: Float32Array.of(Math.cos(angle), Math.sin(angle)), numTokens: 3, isTruncated: false };
+  const embedding = Float32Array.of(Math.cos(angle), Math.sin(angle));
+  return { embedding, numTokens: 3, isTruncated: String(text).startsWith('long') };
 }
 
 describe('lines that are embedded', () => {
@@ -77,6 +78,12 @@ describe('lines that are embedded', () => {
     expect(lines).toHaveLength(300);
     for (const line of [0, 127, 128, 299])
       expect(vectors?.[line]?.[1]).toBeCloseTo(Math.sin((line * Math.PI) / 180), 6);
+  });
+
+  it('are counted where the model reads their beginnings alone', async () => {
+    const { room, embed } = setUp();
+    await embed(['at 1', 'long 2', ...Array.from({ length: 200 }, (_, i) => `at ${i}`), 'long 3']);
+    expect(room.store.getState().embedded).toMatchObject({ numCut: 2, maxTokens: 128 });
   });
 
   it('are cancelled by Stop, and what was embedded before stays', async () => {

@@ -13,11 +13,12 @@ import { toWireError } from '../../parts/to-wire-error.ts';
 import { splitLines } from './split-lines.ts';
 
 /** Lines with their vectors. */
-export interface Embedded {
+export interface Embedded extends EmbeddedTexts {
   readonly lines: readonly string[];
-  readonly vectors: readonly Float32Array[];
   /** Vectors of other models can't be compared with them. */
   readonly modelId: string;
+  /** The most tokens that the model reads of a line. */
+  readonly maxTokens: number;
   readonly durationMs: number;
 }
 
@@ -93,13 +94,14 @@ export class EmbedRoom {
     this.store.setState({ error: undefined });
     report(0);
     try {
-      const vectors = await embedTexts(this.#client.getHandle(EMBEDDER), lines, {
+      const texts = await embedTexts(this.#client.getHandle(EMBEDDER), lines, {
         signal: abort.signal,
         prompt: DOCUMENT_PROMPTS.find((name) => info.prompts.includes(name)),
         onProgress: report,
       });
       const durationMs = performance.now() - startedAtMs;
-      this.store.setState({ embedded: { lines, vectors, modelId: info.id, durationMs }, hits: [] });
+      const { id: modelId, maxTokens } = info;
+      this.store.setState({ embedded: { lines, ...texts, modelId, maxTokens, durationMs }, hits: [] });
       void this.search(this.store.getState().query);
     } catch (caught) {
       if (!abort.signal.aborted) this.store.setState({ error: toWireError(caught) });
@@ -189,12 +191,19 @@ interface EmbedTextsOptions {
   readonly onProgress: (numDone: number) => void;
 }
 
-/** The vectors of many texts, in their order. Texts that are too long are cut. The first error ends all requests. */
+interface EmbeddedTexts {
+  /** In the order of the texts. */
+  readonly vectors: readonly Float32Array[];
+  /** Texts that are longer than the model reads: their vectors are those of their beginnings. */
+  readonly numCut: number;
+}
+
+/** Embeds many texts. The first error ends all requests. */
 export async function embedTexts(
   embedder: EmbedderHandle,
   texts: readonly string[],
   { signal, prompt, onProgress }: EmbedTextsOptions,
-): Promise<readonly Float32Array[]> {
+): Promise<EmbeddedTexts> {
   const failing = new AbortController();
   const options = {
     normalize: true,
@@ -203,13 +212,16 @@ export async function embedTexts(
     signal: AbortSignal.any([signal, failing.signal]),
   };
   const vectors = texts.map((): Float32Array => new Float32Array());
-  let [next, numDone] = [0, 0];
+  let [next, numDone, numCut] = [0, 0, 0];
   const sendInTurn = async (): Promise<void> => {
     while (next < texts.length) {
       const start = next;
       next += TEXTS_PER_REQUEST;
       const piece = await embedder.remote(texts.slice(start, next), options);
-      for (const [row, { embedding }] of piece.entries()) vectors[start + row] = embedding;
+      for (const [row, { embedding, isTruncated }] of piece.entries()) {
+        vectors[start + row] = embedding;
+        if (isTruncated) numCut += 1;
+      }
       numDone += piece.length;
       onProgress(numDone);
     }
@@ -220,5 +232,5 @@ export async function embedTexts(
     failing.abort();
     throw error;
   }
-  return vectors;
+  return { vectors, numCut };
 }
