@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { knobText, knobValue } from './knob-field.tsx';
+import { InvalidOptionError } from '../../client/index.ts';
+import { knobRefusal, knobText, knobValue } from './knob-field.tsx';
 
 it.each([
   ['unlimited', Infinity],
@@ -17,4 +18,21 @@ it('a text that is no number is left to the worker, which refuses it', () => {
   expect(knobValue('much', 2 ** 20)).toBeNaN();
   expect(knobValue('1.5')).toBe(1.5);
   expect(knobText(undefined)).toBe('');
+});
+
+it.each([
+  ['an integer >= 1 and <= 64', '2,5', 1, 'Expected an integer >= 1 and <= 64, got “2,5”.'],
+  ['a finite number >= 0', ' unlimited ', 1, 'Expected a finite number >= 0, got “unlimited”.'],
+  ['auto, or a number >= 0 or Infinity', '', 1, 'Expected auto, or a number >= 0 or unlimited, got “”.'],
+  ['an integer >= 1 or Infinity', '1e-9', 2 ** 20, 'Expected a number > 0 or unlimited, got “1e-9”.'],
+])(
+  'a refusal repeats what was typed, not what the page made of it: %s, %s',
+  (expected, typed, unit, said) => {
+    const { message } = InvalidOptionError.of('someKnob', expected, knobValue(typed, unit));
+    expect(knobRefusal(message, typed, unit)).toBe(said);
+  },
+);
+
+it('another refusal stays as it is', () => {
+  expect(knobRefusal('The worker is gone.', '3')).toBe('The worker is gone.');
 });

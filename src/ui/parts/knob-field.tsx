@@ -30,6 +30,14 @@ export function knobValue(text: string, bytesPerUnit = 1): KnobValue {
   return bytesPerUnit === 1 ? value : Math.round(value);
 }
 
+/** The worker's refusal in the words of the field: with the text that was typed, and in its unit. */
+export function knobRefusal(message: string, typed: string, bytesPerUnit = 1): string {
+  const [, expected] = /^Expected `\w+` to be (.+), got `/.exec(message) ?? [];
+  if (expected === undefined) return message;
+  const range = bytesPerUnit === 1 ? expected : 'a number > 0 or Infinity';
+  return `Expected ${range.replace('Infinity', UNLIMITED)}, got “${typed.trim()}”.`;
+}
+
 /** The worker refuses `auto` for a knob that has none. */
 type KnobValue = number | 'auto';
 
@@ -92,7 +100,7 @@ function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
     <InputField
       {...field}
       inputMode="decimal"
-      error={refusal?.message}
+      error={refusal && knobRefusal(refusal.message, draft ?? '', bytesPerUnit)}
       value={draft ?? knobText(valueInForce, bytesPerUnit)}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={() => void apply()}
