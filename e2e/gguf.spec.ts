@@ -84,7 +84,8 @@ test(
       );
       await pressOn(page, found.getByRole('button', { name: `Files of ${GGUF_TWIN}` }));
     });
-    await typeInto(page, panel.getByLabel('Hugging Face model ID'), GGUF_TWIN);
+    // As the browser's bar has it.
+    await typeInto(page, panel.getByLabel('Hugging Face model ID'), `https://huggingface.co/${GGUF_TWIN}`);
     const files = panel.getByRole('list', { name: `GGUF files of ${GGUF_TWIN}` });
     await pressOn(page, panel.getByRole('button', { name: 'List its GGUF files' }));
     await expect(files.getByRole('listitem')).toHaveText([
@@ -92,6 +93,7 @@ test(
       /copy/,
     ]);
     await expect(panel.getByRole('alert')).toHaveCount(0);
+    await expect(panel.getByRole('list', { name: /^Models named/ }), 'an earlier question').toHaveCount(0);
     await ownTab.open(`?backend=wasm&hub=${hub.url}`);
     await ownTab.ready();
     await ownTab.openStatus();

@@ -15,6 +15,7 @@ import './models-panel.css';
 import { PickedFiles } from './picked-files.tsx';
 import { StoredModels } from './stored-models.tsx';
 import { SuggestedModels } from './suggested-models.tsx';
+import { isFullId, typedModel } from './typed-model.ts';
 import { useGgufFiles } from './use-gguf-files.ts';
 import { useLoadModel } from './use-load-model.ts';
 import { useModelLists } from './use-model-lists.ts';
@@ -40,7 +41,7 @@ export function ModelsPanel() {
   const [id, setId] = useState('');
   const [dtype, setDtype] = useState<DtypeChoice>('auto');
   const [whenBusy, setWhenBusy] = useState<WhenBusy>('finish');
-  const { start, refusal } = useLoadModel();
+  const { start, refusal, clearRefusal } = useLoadModel();
   /** Whether the last model is of files: what became of it stands beside their fields, at the other end of the panel. */
   const [isPicked, setIsPicked] = useState(false);
   /** Files that wait to be loaded. */
@@ -57,7 +58,26 @@ export function ModelsPanel() {
   const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
     void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
-  const trimmed = id.trim();
+  const typed = typedModel(id);
+  const isOne = isFullId(typed);
+  /** What stands under the field is of its last question. */
+  const forget = (): void => {
+    clearRefusal();
+    search.clear();
+    gguf.clear();
+  };
+  const loadTyped = (): void => {
+    forget();
+    void load(typed);
+  };
+  const searchTyped = (): void => {
+    forget();
+    void search.search(typed);
+  };
+  const listFiles = (): void => {
+    forget();
+    gguf.list(typed);
+  };
   const loadState = (
     <LoadState refusal={refusal} onRetry={isPicked ? undefined : (failed) => void load(failed)} />
   );
@@ -69,22 +89,22 @@ export function ModelsPanel() {
           Back to {EMBEDDED}, which comes with the page
         </Button>
       )}
-      <Form onSubmit={() => void (isFullId(trimmed) ? load(trimmed) : search.search(trimmed))}>
+      <Form onSubmit={isOne ? loadTyped : searchTyped}>
         <div className="model-id stack">
           <IdField id={id} onChange={setId} />
           <Button
-            type={isFullId(trimmed) ? 'button' : 'submit'}
-            disabled={trimmed === ''}
+            type={isOne ? 'button' : 'submit'}
+            disabled={typed === ''}
             aria-busy={search.isSearching}
-            onClick={() => isFullId(trimmed) && void search.search(trimmed)}
+            onClick={() => isOne && searchTyped()}
           >
             Search
           </Button>
           <Button
-            type={isFullId(trimmed) ? 'submit' : 'button'}
+            type={isOne ? 'submit' : 'button'}
             variant="primary"
-            disabled={trimmed === ''}
-            onClick={() => !isFullId(trimmed) && void load(trimmed)}
+            disabled={typed === ''}
+            onClick={() => !isOne && loadTyped()}
           >
             Load
           </Button>
@@ -94,8 +114,8 @@ export function ModelsPanel() {
         {search.found && (
           <FoundModels found={search.found} onLoad={(found) => void load(found)} onListFiles={gguf.list} />
         )}
-        {isFullId(trimmed) && (
-          <Button variant="quiet" onClick={() => gguf.list(trimmed)}>
+        {isOne && (
+          <Button variant="quiet" onClick={listFiles}>
             List its GGUF files
           </Button>
         )}
@@ -133,11 +153,6 @@ export function ModelsPanel() {
       </div>
     </Panel>
   );
-}
-
-/** Whether the text names one model: with its owner, or the address of a folder. Any other text is a search. */
-function isFullId(text: string): boolean {
-  return /^(?:\.{0,2}\/|https?:|[^\s/]+\/[^\s/]+$)/.test(text) || text === EMBEDDED;
 }
 
 function IdField({ id, onChange }: { readonly id: string; readonly onChange: (id: string) => void }) {

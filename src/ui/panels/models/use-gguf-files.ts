@@ -15,12 +15,16 @@ export interface GgufListing {
 export function useGgufFiles() {
   const { serve } = useServe();
   const [listing, setListing] = useState<GgufListing>();
-  const { refusal, attempt } = useAttempt();
+  const { refusal, attempt, clearRefusal } = useAttempt();
   /** @param model As it is typed: a file that it names is ignored. */
   const list = (model: string): void => {
     const [id = ''] = model.split(':');
     setListing(undefined);
     void attempt(async () => setListing({ id, files: await serve.ggufFiles(id) }));
   };
-  return { listing, refusal, list };
+  const clear = (): void => {
+    setListing(undefined);
+    clearRefusal();
+  };
+  return { listing, refusal, list, clear };
 }

@@ -21,7 +21,7 @@ export function useLoadModel() {
       return toWireError(error).code;
     }
   };
-  return { start, refusal };
+  return { start, refusal, clearRefusal: () => setRefusal(undefined) };
 }
 
 /** The error of a load that only this tab shows. Every tab shows `failure`, and a cancelled load is no error. */

@@ -15,7 +15,7 @@ export function useModelSearch() {
   const { serve } = useServe();
   const [found, setFound] = useState<ModelSearch>();
   const [asked, setAsked] = useState<string>();
-  const { refusal, attempt } = useAttempt();
+  const { refusal, attempt, clearRefusal } = useAttempt();
   const search = async (query: string): Promise<void> => {
     setFound(undefined);
     setAsked(query);
@@ -25,5 +25,9 @@ export function useModelSearch() {
     });
     setAsked(undefined);
   };
-  return { found, refusal, isSearching: asked !== undefined, search };
+  const clear = (): void => {
+    setFound(undefined);
+    clearRefusal();
+  };
+  return { found, refusal, isSearching: asked !== undefined, search, clear };
 }
