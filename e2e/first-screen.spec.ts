@@ -60,6 +60,7 @@ test.describe('the first screen', { tag: ANY_BACKEND }, () => {
     await expect(hints).toContainText('3 of 3');
     await hints.getByRole('button', { name: 'Done' }).click();
     await expect(hints).toHaveCount(0);
+    await expect(page.locator('.run-button'), 'so that Enter runs').toBeFocused();
     await page.reload();
     await expect(page.locator('.run-button')).toBeVisible();
     await expect(hints, 'on another visit').toHaveCount(0);

@@ -28,6 +28,11 @@ export function Tour() {
   const hint = hints[index];
   if (hint === undefined) return null;
   const isLast = index === hints.length - 1;
+  const leave = (): void => {
+    setIndex(hints.length);
+    // The button that has the focus goes. Enter runs the prompts, as before the first hint.
+    document.querySelector<HTMLElement>('.run-button')?.focus();
+  };
   return (
     <aside className="tour stack" aria-label="Hints">
       <p>{hint}</p>
@@ -36,11 +41,11 @@ export function Tour() {
           {index + 1} of {hints.length}
         </span>
         {isLast && !isServer && <SecondTabButton />}
-        <Button variant="quiet" onClick={() => setIndex(index + 1)}>
+        <Button variant="quiet" onClick={isLast ? leave : () => setIndex(index + 1)}>
           {isLast ? 'Done' : 'Next'}
         </Button>
         {!isLast && (
-          <Button variant="quiet" onClick={() => setIndex(hints.length)}>
+          <Button variant="quiet" onClick={leave}>
             Skip
           </Button>
         )}
@@ -49,9 +54,9 @@ export function Tour() {
   );
 }
 
-/** The hints that the reader has followed already. */
+/** The hints that the reader has followed already. A job of several rows is no press of Run. */
 function countDone({ runs, status }: ServeView): number {
   if (status.numTabs > 1) return HINTS.length;
   if (runs.experiment) return 2;
-  return runs.prompts?.endedAtMs !== undefined && runs.prompts.requestIds.length > 1 ? 1 : 0;
+  return runs.own?.endedAtMs !== undefined && runs.own.requestIds.length > 1 ? 1 : 0;
 }
