@@ -123,6 +123,29 @@ describe('lines that are embedded', () => {
   });
 });
 
+describe('a file', () => {
+  const utf16 = Uint8Array.of(0xff, 0xfe, 0x66, 0, 0xfc, 0, 0x72, 0);
+
+  it.each([
+    ['UTF-8', ['\u{FEFF}für\neins']],
+    ['UTF-16', [utf16, Uint8Array.of(10, 0, 0x65, 0, 0x69, 0, 0x6e, 0, 0x73, 0)]],
+  ])('in %s becomes the text', async (_, parts) => {
+    const { room } = setUp();
+    await room.open(new File(parts, 'lines.txt'));
+    expect(room.store.getState().text).toBe('für\neins');
+  });
+
+  it.each([
+    ['Windows-1252', Uint8Array.of(0x66, 0xfc, 0x72), 'FILE_ENCODING'],
+    ['a workbook', 'PK\u0003\u0004\0\0', 'FILE_NOT_TEXT'],
+  ])('that is %s is refused, where it would become another text', async (_, part, code) => {
+    const { room } = setUp();
+    room.setText('before');
+    await expect(room.open(new File([part], 'lines.txt'))).rejects.toMatchObject({ code });
+    expect(room.store.getState().text).toBe('before');
+  });
+});
+
 describe('a search', () => {
   const LINES = ['at 0', 'at 90', 'at 40', 'at 180'];
 

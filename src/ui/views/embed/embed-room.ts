@@ -10,6 +10,7 @@ import {
   type WireError,
 } from '../../../client/index.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
+import { readText } from '../jobs/files/read-text.ts';
 import { splitLines } from './split-lines.ts';
 
 /** Lines with their vectors. */
@@ -77,6 +78,13 @@ export class EmbedRoom {
 
   setText(text: string): void {
     this.store.setState({ text });
+  }
+
+  /** Takes the text of a file; rejects where it is none, or in an encoding that would change it. */
+  async open(file: File): Promise<void> {
+    let text = '';
+    for await (const piece of readText(file)) text += piece;
+    this.setText(text);
   }
 
   /** Embeds the lines of the text in place of those before. */

@@ -28,7 +28,7 @@ export function LinesPanel({ onCompare }: { readonly onCompare: () => void }) {
   const { refusal = error, attempt } = useAttempt();
 
   const read = (file: File | undefined): void => {
-    if (file) void attempt(async () => room.setText(await file.text()));
+    if (file) void attempt(() => room.open(file));
   };
   const drop = (event: DragEvent): void => {
     const [file] = event.dataTransfer.files;
