@@ -36,7 +36,7 @@ interface Draft {
   readonly numSubmitted: Map<string, number>;
 }
 
-/** The most answers of a deployment; a page may stay open for days. */
+/** The most settled answers of a deployment; a page may stay open for days. Those that wait can be cancelled in the list. */
 const MAX_KEPT_ANSWERS = 500;
 
 /** The most rows of requests that are over, and likewise of load tests and comparisons; thousands would be slow. */
@@ -68,7 +68,11 @@ export function updateTables(
       MAX_OVER,
     );
   for (const name of draft.numSubmitted.keys())
-    removeOldest(draft.answers, ({ deployment }) => deployment === name, MAX_KEPT_ANSWERS);
+    removeOldest(
+      draft.answers,
+      ({ deployment, status }) => deployment === name && status !== 'waiting',
+      MAX_KEPT_ANSWERS,
+    );
   return draft;
 }
 

@@ -397,10 +397,16 @@ describe('answers', () => {
     expect(answersOf('house-price')).toHaveLength(1);
   });
 
-  it('are bounded: the oldest row goes first', () => {
-    receive(Array.from({ length: 510 }, (_, index) => asked(`a${index}`, index)));
-    expect(answersOf()).toHaveLength(500);
-    expect(answersOf()[0]).toMatchObject({ ordinal: 11, input: 10 });
+  it('are bounded: the oldest settled row goes first, and those that wait all stay, so that each can be cancelled', () => {
+    const names = Array.from({ length: 510 }, (_, index) => `a${index}`);
+    receive(names.map((name, index) => asked(name, index)));
+    expect(answersOf()).toHaveLength(510);
+    receive(names.slice(1).map((name) => answered(name, 1)));
+    expect(answersOf()).toHaveLength(501);
+    expect(answersOf().slice(0, 2)).toMatchObject([
+      { ordinal: 1, status: 'waiting' },
+      { ordinal: 11, input: 10 },
+    ]);
   });
 });
 
