@@ -1,7 +1,8 @@
 import { InvalidOptionError } from '../../src/batching/base/errors.ts';
 import { KNOBS } from '../../src/batching/generation/policy.ts';
 import { keysOf } from '../../src/batching/base/records.ts';
-import { parseDecimal, parseOptions } from '../../src/batching/base/validate.ts';
+import { parseOptions } from '../../src/batching/base/parse-options.ts';
+import { parseDecimal } from '../../src/batching/base/validate.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/protocol/status.ts';
 import { BridgeError } from '../base/errors.ts';
 

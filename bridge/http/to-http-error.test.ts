@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { BackPressureError, InvalidOptionError } from '../../src/batching/base/errors.ts';
+import { InvalidOptionError } from '../../src/batching/base/errors.ts';
+import { backPressure } from '../../src/batching/queue/queue-errors.ts';
 import { fromWireError } from '../../src/protocol/wire-errors.ts';
 import { toHttpError } from './to-http-error.ts';
 
@@ -11,7 +12,7 @@ it('names the option that is wrong', () => {
 
 it('says in whole seconds when to come again', () => {
   const details = { numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 1200 };
-  const error = toHttpError(BackPressureError.of(details));
+  const error = toHttpError(backPressure(details));
   expect(error).toMatchObject({ status: 429, headers: { 'Retry-After': '2' } });
 });
 

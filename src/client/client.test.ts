@@ -512,7 +512,9 @@ describe('several prompts of one turn', () => {
     const { link, serve } = createServed();
     const responses = serve.getHandle<unknown, number>('any').remoteAll([1, () => 2]);
     for (const response of responses)
-      await expect(response).rejects.toThrow(/^`inputs\[1\]`: `input(?:\.\w+)?` can't be cloned/);
+      await expect(response).rejects.toThrow(
+        /^`inputs\[1\]`: `input(?:\.\w+)?` can't be sent to the worker: it is /,
+      );
     expect(link.received).toEqual([]);
   });
 

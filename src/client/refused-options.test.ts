@@ -87,25 +87,31 @@ it('options that throw when they are read reject the response', async () => {
 });
 
 it.each([
-  ['options.onToken', 'onToken', { onToken: () => {} }],
-  ['options.tools[0].execute', 'tools', { tools: [{ name: 'a', execute: () => {} }] }],
-  ['options.seed', 'seed', { seed: Symbol('x') }],
-])('what no worker can read is refused by its place: %s', async (place, param, options) => {
-  const refusal = {
-    code: 'INVALID_OPTION',
-    param,
-    message: expect.stringMatching(/^`[^`]+` can't be cloned for the worker: .*[^.]\. Pass plain data\.$/s),
-  };
+  ['options.onToken', 'onToken', 'it is a function', { onToken: () => {} }],
+  ['options.tools[0].execute', 'tools', 'it is a function', { tools: [{ name: 'a', execute: () => {} }] }],
+  ['options.seed', 'seed', 'it is a symbol', { seed: Symbol('x') }],
+  ['options.seed', 'seed', 'it is of the type Promise', { seed: Promise.resolve(1) }],
+  ['options.stop', 'stop', 'it is no plain data, such as a Proxy', { stop: new Proxy(['a'], {}) }],
+  ['options.stop[0]', 'stop', 'it is no plain data, such as a Proxy', { stop: [new Proxy({}, {})] }],
+])('what no worker can read is refused by its place and kind: %s', async (place, param, reason, options) => {
+  const message = `\`${place}\` can't be sent to the worker: ${reason}. Pass plain data.`;
   const response = call(createClient(), 'generate', 'a', options);
-  await expect(response).rejects.toMatchObject(refusal);
-  await expect(response).rejects.toThrow(`\`${place}\` can't`);
+  await expect(response).rejects.toMatchObject({ code: 'INVALID_OPTION', param, message });
+});
+
+it('options that nobody can read are refused, and nothing is thrown', async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  await expect(call(createClient(), 'generate', 'a', proxy)).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+  });
 });
 
 it('the place in a cycle, and of a call, is named too', async () => {
   const knobs: Record<string, unknown> = { policy: 'static' };
   Object.assign(knobs, { self: knobs, onStep: () => {} });
   await expect(call(createClient(), 'configure', 'text-generator', knobs)).rejects.toThrow(
-    "`knobs.onStep` can't be cloned",
+    "`knobs.onStep` can't be sent to the worker: it is a function.",
   );
 });
 

@@ -6,7 +6,8 @@ import {
   type ResolvedGenerationOptions,
 } from '../batching/options/generation-options.ts';
 import { OPTION_CHECKS } from '../batching/options/option-checks.ts';
-import { integerIn, parseOptions } from '../batching/base/validate.ts';
+import { parseOptions } from '../batching/base/parse-options.ts';
+import { integerIn } from '../batching/base/validate.ts';
 import { tokenIdsIn } from '../batching/base/validate-compound.ts';
 import { logitBiasWithin } from '../batching/options/logit-bias.ts';
 import { pickSampling } from '../batching/options/sampling-options.ts';

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BackPressureError,
-  InvalidOptionError,
-  RequestCancelledError,
-  RequestTimeoutError,
-} from '../batching/base/errors.ts';
+import { InvalidOptionError, RequestCancelledError } from '../batching/base/errors.ts';
 import { noWebGpuAdapter } from './errors/runtime-messages.ts';
 import { OverrideEndedError, OverrideHeldError } from './errors/tabs.ts';
+import { backPressure, crowd } from '../batching/queue/queue-errors.ts';
+import { requestTimedOut } from './errors/deployment-messages.ts';
 import { fromWireError, inputOf, ofInput, TabserveError, toWireError } from './wire-errors.ts';
 import { unknownOption } from '../batching/base/unknown-option-error.ts';
 import { emptyPrompt, promptTooLong } from './errors/deployment-messages.ts';
@@ -17,15 +14,15 @@ describe('the wire', () => {
     emptyPrompt(),
     promptTooLong(600, 512, 511),
     InvalidOptionError.of('logitBias[262]', 'a number', 'x'),
-    InvalidOptionError.ofCrowd(4, 2),
+    crowd(4, 2),
     unknownOption('size', ['n', 'stop']),
     RequestCancelledError.because('why'),
-    RequestTimeoutError.ofRequest(5),
+    requestTimedOut(5),
     modelFileMissing('http://localhost/config.json', 'HTTP status 404'),
     noWebGpuAdapter('none'),
     OverrideHeldError.by('another'),
     OverrideEndedError.bySuspension(),
-    BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
+    backPressure({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
   ])('carries a $name across with its class, code, message and details', (error) => {
     const arrived = fromWireError(structuredClone(toWireError(error)));
     expect(arrived).toBeInstanceOf(error.constructor);

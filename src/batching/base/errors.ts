@@ -37,16 +37,6 @@ export class BackPressureError extends Error {
     this.maxQueuedRequests = maxQueuedRequests;
     this.retryAfterMs = retryAfterMs;
   }
-
-  static of(details: BackPressureDetails): BackPressureError {
-    const { numQueuedRequests, maxQueuedRequests, retryAfterMs } = details;
-    return new BackPressureError(
-      `Request dropped due to back pressure (num_queued_requests=${numQueuedRequests}, ` +
-        `max_queued_requests=${maxQueuedRequests}): retry in about ${Math.ceil(retryAfterMs)} ms, ` +
-        'or raise maxQueuedRequests.',
-      details,
-    );
-  }
 }
 
 /**
@@ -67,13 +57,6 @@ export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
   readonly code = 'REQUEST_TIMEOUT';
 
-  static ofRequest(timeoutMs: number): RequestTimeoutError {
-    return new RequestTimeoutError(
-      `The request did not finish within ${timeoutMs} ms and was ended. ` +
-        'Raise timeoutMs, or ask for fewer tokens.',
-    );
-  }
-
   static ofResult(timeoutMs: number): RequestTimeoutError {
     return new RequestTimeoutError(
       `There is no result after ${timeoutMs} ms. Call result() again to keep waiting, or cancel().`,
@@ -85,10 +68,6 @@ export class RequestTimeoutError extends Error {
 export class ClosedError extends Error {
   override readonly name = 'ClosedError';
   readonly code = 'CLOSED';
-
-  static ofBatcher(): ClosedError {
-    return new ClosedError('The batcher is closed: make a new one, or close it later.');
-  }
 
   static ofClient(): ClosedError {
     return new ClosedError('This client is closed: call connect() for a new one.');
@@ -117,28 +96,6 @@ export class InvalidOptionError extends Error {
   static of(option: string, expected: string, got: unknown): InvalidOptionError {
     return new InvalidOptionError(describeInvalid(option, expected, got), withoutIndex(option));
   }
-
-  /**
-   * For a value that cannot be cloned, such as a function or a DOM node, or that has too many levels.
-   *
-   * @param place The part that can't be, as `options.tools[0].execute`; empty if that is all of it.
-   */
-  static ofClone(cause: unknown, place: string): InvalidOptionError {
-    const what = place === '' ? 'The input' : `\`${shown(place)}\``;
-    const reason = shown(cause).replace(/\.$/, '');
-    return new InvalidOptionError(
-      `${what} can't be cloned for the worker: ${reason}. Pass plain data.`,
-      withoutIndex(place.replace('options.', '')) || undefined,
-    );
-  }
-
-  /** Even an empty queue cannot hold these requests, which are accepted together or not at all. */
-  static ofCrowd(numRequests: number, maxQueuedRequests: number): InvalidOptionError {
-    return new InvalidOptionError(
-      `${numRequests} sequences can never be admitted: the queue holds ${maxQueuedRequests} (maxQueuedRequests). ` +
-        'Send fewer prompts at a time, lower n, or raise maxQueuedRequests.',
-    );
-  }
 }
 
 /** The option does not exist: often a spelling mistake. */
@@ -151,6 +108,11 @@ export class UnknownOptionError extends Error {
   constructor(message: string, param?: string) {
     super(message);
     this.param = param;
+  }
+
+  /** @param known What there is instead, as "the options are …". */
+  static of(option: string, known: string): UnknownOptionError {
+    return new UnknownOptionError(`Unknown option \`${shown(option)}\`: ${known}.`, withoutIndex(option));
   }
 }
 
@@ -191,14 +153,29 @@ export class StopConditionError extends Error {
   readonly code = 'STOP_CONDITION_FAILED';
 }
 
+/**
+ * For an argument without which a public function can do nothing.
+ *
+ * @param expected As in "Expected `x` to be …".
+ * @param called The function's name.
+ */
+export function wrongArgument(
+  argument: string,
+  expected: string,
+  called: string,
+  got: unknown,
+): InvalidOptionError {
+  return InvalidOptionError.of(argument, `${expected} for ${called}()`, got);
+}
+
 /** `logitBias` for `logitBias[262]`. */
 export function withoutIndex(option: string): string {
-  return shown(option.split('[', 1)[0]);
+  return shown(textOf(option).split('[', 1)[0]);
 }
 
 /** Words every complaint about a value alike: Expected `x` to be …, got `v` (type). */
 export function describeInvalid(option: string, expected: string, got: unknown): string {
-  return `Expected \`${shown(option)}\` to be ${expected}, got \`${shown(got)}\` (${typeof got})`;
+  return `Expected \`${shown(option)}\` to be ${textOf(expected)}, got \`${shown(got)}\` (${typeof got})`;
 }
 
 /**

@@ -1,13 +1,24 @@
 /** More names than this would hide the one that was meant. */
 const MAX_LISTED = 8;
 
-/** The text after "Unknown option `x`: ". */
-export function describeKnown(name: string, known: readonly string[]): string {
+/** More than this are listed nowhere but in the docs. */
+const MAX_LISTED_AT_ALL = 12;
+
+/**
+ * The text after "Unknown option `x`: ".
+ *
+ * @param page Of the docs, which has more names than fit into a message.
+ */
+export function describeKnown(
+  name: string,
+  known: readonly string[],
+  page = 'docs/generation-options.md',
+): string {
   if (known.length === 0) return 'there are no options';
   const nearest = known.length > MAX_LISTED ? nearestName(name, known) : undefined;
-  return nearest === undefined
-    ? `the options are ${known.join(', ')}`
-    : `the nearest of ${known.length} is ${nearest}`;
+  if (nearest !== undefined) return `the nearest of ${known.length} is ${nearest}`;
+  if (known.length > MAX_LISTED_AT_ALL) return `see ${page}`;
+  return `the options are ${known.join(', ')}`;
 }
 
 /** Plain names of one thing in several APIs. */

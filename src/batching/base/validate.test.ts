@@ -1,14 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { InvalidOptionError, UnknownOptionError } from './errors.ts';
-import {
-  finiteIn,
-  integerIn,
-  integerOrInfinityIn,
-  isBoolean,
-  oneOf,
-  parseOptions,
-  type Validators,
-} from './validate.ts';
+import { parseOptions } from './parse-options.ts';
+import { finiteIn, integerIn, integerOrInfinityIn, isBoolean, oneOf, type Validators } from './validate.ts';
 
 interface Options {
   readonly size?: number;

@@ -1,7 +1,6 @@
 import type { Clock } from './clock.ts';
-import { describeInvalid, InvalidOptionError, shown } from './errors.ts';
+import { describeInvalid, InvalidOptionError, shown, wrongArgument } from './errors.ts';
 import { isVanishing, UNROUNDED } from './rounded-integers.ts';
-import { unknownOption } from './unknown-option-error.ts';
 
 /** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
 export interface Validate<Value> {
@@ -16,9 +15,6 @@ export interface ValidateNumber extends Validate<number> {
 
 /** One validator per option: the table is also the list of options that exist. */
 export type Validators<Options> = { readonly [Option in keyof Options]-?: Validate<Options[Option]> };
-
-/** The options that are there. None of them is undefined. */
-type Given<Options> = { readonly [Option in keyof Options]?: Exclude<Options[Option], undefined> };
 
 /** `from` and `to` belong to the range, `above` does not; a bound left out does not bind. */
 export interface NumberRange {
@@ -96,6 +92,11 @@ export function parseDecimal(text: string): number {
   return text.trim() === '' || /^\s*0[box]/i.test(text) || isVanishing(text) ? Number.NaN : Number(text);
 }
 
+export const isObject = /* @__PURE__ */ validator('an object', (value, refuse): object => {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw refuse(value);
+});
+
 /** A text that UTF-8 can hold: half of a surrogate pair would become another character. */
 export const isWholeText = /* @__PURE__ */ validator('a text', (value, refuse) => {
   if (typeof value !== 'string') throw refuse(value);
@@ -103,27 +104,15 @@ export const isWholeText = /* @__PURE__ */ validator('a text', (value, refuse) =
   return value;
 });
 
-/**
- * Checks an options object that comes from outside against its table of validators: an unknown key is
- * an `UnknownOptionError`, a bad value an `InvalidOptionError`; what is left out, or undefined, stays left out.
- */
-export function parseOptions<Options extends object>(
-  name: string,
-  validators: Validators<Options>,
-  options: unknown,
-): Given<Options> {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw InvalidOptionError.of(name, 'an object', options);
-  }
-  const table = validators as Readonly<Record<string, Validate<unknown>>>;
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const parsed = given.map(([option, value]) => {
-    const validate = Object.hasOwn(table, option) ? table[option] : undefined;
-    if (!validate) throw unknownOption(option, Object.keys(table));
-    return [option, validate(option, value)] as const;
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry has passed its own validator
-  return Object.fromEntries(parsed) as Given<Options>;
+/** @throws InvalidOptionError. */
+export function requireText(argument: string, called: string, got: unknown): void {
+  if (typeof got !== 'string') throw wrongArgument(argument, 'a text', called, got);
+}
+
+/** @throws InvalidOptionError. */
+export function requireOptions(called: string, got: unknown): void {
+  if (typeof got !== 'object' || got === null)
+    throw wrongArgument('options', 'an object with `worker`', called, got);
 }
 
 // Arguments of the batcher. Their errors are of the platform's classes: TypeError for the wrong type (NaN is not a number here),
@@ -147,9 +136,10 @@ export function requireBoolean(option: string, value: unknown): boolean {
   throw invalidArgument(TypeError, option, 'a boolean', value);
 }
 
-export function requireFunction<Fn>(option: string, value: Fn): Fn {
+/** @param called The function that it is an argument of. */
+export function requireFunction<Fn>(option: string, value: Fn, called?: string): Fn {
   if (typeof value === 'function') return value;
-  throw invalidArgument(TypeError, option, 'a function', value);
+  throw invalidArgument(TypeError, option, `a function${ofCall(called)}`, value);
 }
 
 export function requireClock(option: string, value: Clock): Clock {
@@ -158,9 +148,14 @@ export function requireClock(option: string, value: Clock): Clock {
   throw invalidArgument(TypeError, option, 'a clock with now() and setTimer()', value);
 }
 
-export function requireObject(option: string, value: unknown): void {
+export function requireObject(option: string, value: unknown, called?: string): void {
   if (typeof value === 'object' && value !== null) return;
-  throw invalidArgument(TypeError, option, 'an object', value);
+  throw invalidArgument(TypeError, option, `an object${ofCall(called)}`, value);
+}
+
+export function requireSignal(option: string, value: unknown): void {
+  if (typeof Object(value).addEventListener === 'function') return;
+  throw invalidArgument(TypeError, option, 'an AbortSignal', value);
 }
 
 /** @param kind As in "Unknown option `x`: the options are …". */
@@ -171,6 +166,10 @@ export function unknownName(kind: 'option' | 'key', name: string, known: readonl
 
 export function withCode(error: TypeError): TypeError {
   return Object.assign(error, { code: 'INVALID_OPTION' });
+}
+
+function ofCall(called: string | undefined): string {
+  return called === undefined ? '' : ` for ${called}()`;
 }
 
 function requireNumber({ expected, holds }: ValidateNumber): (option: string, value: unknown) => number {

@@ -1,4 +1,4 @@
-import { BatchSizeMismatchError, ItemTooLargeError } from '../base/errors.ts';
+import { BatchSizeMismatchError, ClosedError, ItemTooLargeError } from '../base/errors.ts';
 
 // A tab makes these errors again from their codes, without what is said here.
 
@@ -10,6 +10,10 @@ export function batchSizeMismatch(
     `Batched function doesn't preserve batch size. The input list has length ${inputLength} ` +
       `but the returned list has length ${outputLength}.`,
   );
+}
+
+export function batcherClosed(): ClosedError {
+  return new ClosedError('The batcher is closed: make a new one, or close it later.');
 }
 
 export function itemTooLarge(size: number, maxBatchSize: number): ItemTooLargeError {

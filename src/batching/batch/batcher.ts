@@ -3,12 +3,13 @@ import { Alarm } from '../base/alarm.ts';
 import type { BatchControls, BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
 import type { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from './cancel-handle.ts';
-import { BackPressureError, ClosedError, RequestCancelledError } from '../base/errors.ts';
-import { itemTooLarge } from './batch-errors.ts';
+import { RequestCancelledError } from '../base/errors.ts';
+import { batcherClosed, itemTooLarge } from './batch-errors.ts';
 import { Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
+import { backPressure } from '../queue/queue-errors.ts';
 import { SHORTEST_STRIDE_MS, StrideGrid } from './stride-grid.ts';
-import { requireCount, requireDuration, requireSize } from '../base/validate.ts';
+import { requireCount, requireDuration, requireSignal, requireSize } from '../base/validate.ts';
 import { RunningBatch } from './running-batch.ts';
 
 /** Runs a batch and answers its callers. Resolves when the handler has ended; never rejects. */
@@ -167,6 +168,7 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
 
   /** Returns the size of the item alone. @throws The reason if the call is refused. */
   #admit(item: Item, signal: AbortSignal | undefined): number {
+    if (signal) requireSignal('signal', signal);
     this.#checkOpen(signal);
     const { batchSizeFn } = this.#options;
     if (!batchSizeFn) return 1;
@@ -178,11 +180,11 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
 
   #checkOpen(signal: AbortSignal | undefined): void {
     if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
-    if (this.#isClosed) throw ClosedError.ofBatcher();
+    if (this.#isClosed) throw batcherClosed();
     const { maxQueuedRequests } = this.#options;
     const numQueuedRequests = this.#queue.length;
     if (numQueuedRequests < maxQueuedRequests) return;
-    throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs: this.retryAfterMs });
+    throw backPressure({ numQueuedRequests, maxQueuedRequests, retryAfterMs: this.retryAfterMs });
   }
 
   /** When the next batch is likely to leave. */

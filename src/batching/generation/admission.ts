@@ -1,5 +1,5 @@
 import { DrainRate, retryAfterMsOf } from '../queue/drain-rate.ts';
-import { BackPressureError, InvalidOptionError } from '../base/errors.ts';
+import { backPressure, crowd } from '../queue/queue-errors.ts';
 import type { KvPlanner } from './kv-planner.ts';
 import { RequestQueue, type TurnOwner } from '../queue/request-queue.ts';
 import type { GenerationRequest } from './request.ts';
@@ -139,12 +139,12 @@ export class Admission {
 
   #checkRoom(owner: TurnOwner, numRequests: number, nowMs: number): void {
     const { maxQueuedRequests } = this.#state.policy;
-    if (numRequests > maxQueuedRequests) throw InvalidOptionError.ofCrowd(numRequests, maxQueuedRequests);
+    if (numRequests > maxQueuedRequests) throw crowd(numRequests, maxQueuedRequests);
     const limit = this.waiting.limitFor(owner, maxQueuedRequests, numRequests);
     if (!limit) return;
     const { numMissing, ...details } = limit;
     const retryAfterMs = retryAfterMsOf(this.#remainingMs(nowMs, numMissing));
-    throw BackPressureError.of({ ...details, retryAfterMs });
+    throw backPressure({ ...details, retryAfterMs });
   }
 
   /** Until this many places in the queue are likely to be free, ms. */

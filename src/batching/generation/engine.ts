@@ -12,7 +12,8 @@ import {
 } from './events.ts';
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
-import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
+import { updatePolicy } from './update-policy.ts';
 import { checkRequest, limitOutput, type GenerationRequest } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { InvalidOptionError, UnknownOptionError } from '../base/errors.ts';
-import { DEFAULT_POLICY, LARGEST_BATCH_SIZE, updatePolicy, type BatchingPolicy } from './policy.ts';
+import { DEFAULT_POLICY, LARGEST_BATCH_SIZE, type BatchingPolicy } from './policy.ts';
+import { updatePolicy } from './update-policy.ts';
 
 describe('updatePolicy', () => {
   it('turns the knobs that are given and keeps the others', () => {

@@ -5,7 +5,6 @@ import {
   isBoolean,
   isDurationOrAuto,
   oneOf,
-  parseOptions,
   type Validators,
 } from '../base/validate.ts';
 
@@ -83,8 +82,3 @@ export const KNOBS: Validators<BatchingPolicy> = {
   kvCacheMemoryBytes: integerOrInfinityIn({ from: 1 }),
   maxContextLength: integerOrInfinityIn({ from: 1 }),
 };
-
-/** The policy with some knobs changed. One bad knob refuses the whole update; `current` stays as it is. */
-export function updatePolicy(current: BatchingPolicy, knobs: unknown): BatchingPolicy {
-  return { ...current, ...parseOptions('knobs', KNOBS, knobs) };
-}

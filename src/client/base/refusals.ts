@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { unknownOption } from '../../batching/base/unknown-option-error.ts';
+import { InvalidOptionError, UnknownOptionError } from '../../batching/base/errors.ts';
+import { validator } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { MAX_INPUTS, MAX_NAME_LENGTH } from '../../protocol/wire.ts';
 
@@ -36,12 +36,21 @@ export function optionsRefusal(options: unknown, known?: readonly string[]): Err
   if (options === undefined || options === null) return undefined;
   if (!isRecord(options)) return InvalidOptionError.of('options', 'an object', options);
   for (const name of known ? Object.keys(options) : [])
-    if (options[name] !== undefined && !known?.includes(name)) return unknownOption(name, known ?? []);
+    if (options[name] !== undefined && !known?.includes(name))
+      return UnknownOptionError.of(name, `the options are ${known?.join(', ')}`);
   const { signal, onProgress } = options;
   if (signal !== undefined && !isSignal(signal))
     return InvalidOptionError.of('signal', 'an AbortSignal', signal);
   return onProgress === undefined ? undefined : functionRefusal('onProgress', onProgress);
 }
+
+export const isClient = /* @__PURE__ */ validator(
+  'a client, as `await connect({ worker })` gives it',
+  (value, refuse): unknown => {
+    if (typeof Object(value).getHandle === 'function') return value;
+    throw refuse(value);
+  },
+);
 
 export function functionRefusal(name: string, value: unknown): InvalidOptionError | undefined {
   return typeof value === 'function' ? undefined : InvalidOptionError.of(name, 'a function', value);

@@ -1,12 +1,6 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import {
-  integerIn,
-  isBoolean,
-  oneOf,
-  parseOptions,
-  validator,
-  type Validate,
-} from '../../batching/base/validate.ts';
+import { parseOptions } from '../../batching/base/parse-options.ts';
+import { integerIn, isBoolean, oneOf, validator, type Validate } from '../../batching/base/validate.ts';
 import { EMBEDDER } from '../../protocol/embedding.ts';
 import { TEXT_GENERATOR } from '../../protocol/generation.ts';
 import { isSignal } from '../base/refusals.ts';

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
 import type { CheckedGenerationOptions } from '../../batching/options/generation-options.ts';
 import { OPTION_CHECKS } from '../../batching/options/option-checks.ts';
-import { parseOptions } from '../../batching/base/validate.ts';
+import { parseOptions } from '../../batching/base/parse-options.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { randomSeed } from '../../platform/random-seed.ts';

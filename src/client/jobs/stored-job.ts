@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { integerIn, oneOf, parseOptions } from '../../batching/base/validate.ts';
+import { parseOptions } from '../../batching/base/parse-options.ts';
+import { integerIn, oneOf } from '../../batching/base/validate.ts';
 import { MAX_ROWS_PER_CALL, type JobInfo, type JobState } from '../../protocol/jobs.ts';
 import type { Ask } from '../links/calls.ts';
 import { checkedOptions } from '../base/refusals.ts';

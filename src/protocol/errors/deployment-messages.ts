@@ -1,4 +1,4 @@
-import { shown } from '../../batching/base/errors.ts';
+import { RequestTimeoutError, shown } from '../../batching/base/errors.ts';
 import {
   AnswerNotJsonError,
   EmptyPromptError,
@@ -13,6 +13,14 @@ import {
 
 export function emptyPrompt(): EmptyPromptError {
   return new EmptyPromptError('The prompt is empty. Write at least one character for the model to continue.');
+}
+
+/** The `timeoutMs` of a request, which ends. */
+export function requestTimedOut(timeoutMs: number): RequestTimeoutError {
+  return new RequestTimeoutError(
+    `The request did not finish within ${timeoutMs} ms and was ended. ` +
+      'Raise timeoutMs, or ask for fewer tokens.',
+  );
 }
 
 /** @param place Of a text among those for an encoder, as `input[3]`. */

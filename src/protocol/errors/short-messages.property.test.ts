@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { OPTION_NAMES } from '../../batching/options/generation-options.ts';
-import { DEFAULT_POLICY, updatePolicy } from '../../batching/generation/policy.ts';
+import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
+import { updatePolicy } from '../../batching/generation/update-policy.ts';
 import { toModelSource } from '../../client/model-source.ts';
 import { cloneRefusal } from '../../client/base/clone-refusal.ts';
 import { nameRefusal } from '../../client/base/refusals.ts';
@@ -17,7 +18,7 @@ import { unknownDeployment } from './deployment-messages.ts';
 import { chatTemplateRefused, modelFileMissing } from './model-messages.ts';
 import { runsOf } from '../../batching/testing/whole-run.ts';
 
-/** More than the constant parts of any message: the longest lists all options. */
+/** More than the constant parts of any message. */
 const MAX_MESSAGE_LENGTH = 1000;
 
 const HUGE = 'ab"`\\\n\u{1F600}'.repeat(20_000);

@@ -43,7 +43,7 @@ export class HttpError extends Error {
   }
 
   static unknown(param: string, known: readonly string[]): HttpError {
-    const message = `Unknown option \`${shown(param)}\`: ${describeKnown(param, known)}.`;
+    const message = `Unknown option \`${shown(param)}\`: ${describeKnown(param, known, 'docs/http-api.md')}.`;
     return HttpError.invalid(param, message, 'UNKNOWN_OPTION');
   }
 

@@ -1,4 +1,4 @@
-import { updatePolicy } from '../../batching/generation/policy.ts';
+import { updatePolicy } from '../../batching/generation/update-policy.ts';
 import {
   DEFAULT_POLICY,
   TEXT_GENERATOR,

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { integerIn, parseOptions } from '../../batching/base/validate.ts';
+import { parseOptions } from '../../batching/base/parse-options.ts';
+import { integerIn } from '../../batching/base/validate.ts';
 import { EMBEDDER, type Embedding } from '../../protocol/embedding.ts';
 import { EMBEDDING_CHECKS, isSingleText, requireList } from '../../protocol/encoder-options.ts';
 import type { LoadedEncoder } from '../runtime/encoder/loaded-encoder.ts';

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../batching/base/errors.ts';
-import { isWholeText, parseOptions } from '../../batching/base/validate.ts';
+import { parseOptions } from '../../batching/base/parse-options.ts';
+import { isWholeText } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { RERANKER, type Ranking } from '../../protocol/embedding.ts';
 import { RERANK_CHECKS, requireList } from '../../protocol/encoder-options.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { RequestTimeoutError } from '../../batching/base/errors.ts';
+import { requestTimedOut } from '../../protocol/errors/deployment-messages.ts';
 import { createClientId, createRequestId } from '../../protocol/ids.ts';
 import type { GenerationChoice, GenerationOptions } from '../../protocol/generation.ts';
 import type { RequestUpdate, ResumedChoice, Resumption } from '../../protocol/requests.ts';
@@ -148,8 +148,8 @@ describe('ModelGenerator', () => {
   it('fails a request with the error that it is told, and does nothing where it has ended', async () => {
     const { generator, submit, updates, idle } = createGenerator();
     const [kept, failed] = [submit('a'), submit('b')];
-    generator.fail(failed, RequestTimeoutError.ofRequest(5));
-    generator.fail(failed, RequestTimeoutError.ofRequest(6));
+    generator.fail(failed, requestTimedOut(5));
+    generator.fail(failed, requestTimedOut(6));
     await idle;
     expect(updates.filter(({ type }) => type === 'finished' || type === 'failed')).toMatchObject([
       { requestId: failed, error: { code: 'REQUEST_TIMEOUT', message: expect.stringContaining('5 ms') } },

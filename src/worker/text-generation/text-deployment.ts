@@ -1,11 +1,13 @@
 import { systemClock } from '../../batching/base/clock.ts';
-import { RequestCancelledError, RequestTimeoutError } from '../../batching/base/errors.ts';
-import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
+import { RequestCancelledError } from '../../batching/base/errors.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from '../../batching/generation/policy.ts';
+import { updatePolicy } from '../../batching/generation/update-policy.ts';
 import { NO_GAUGES, type EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { ServedModel, WhenBusy } from '../../protocol/models.ts';
 import type { WireError } from '../../protocol/wire.ts';
+import { requestTimedOut } from '../../protocol/errors/deployment-messages.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { inPieces } from '../../platform/in-pieces.ts';
 import type { StatsReporter } from '../../protocol/stats-reporter.ts';
@@ -129,7 +131,7 @@ export class TextDeployment {
     for (const { requestId, options, elapsedMs } of submissions) {
       const timeoutMs = timeoutMsOf(options);
       if (timeoutMs === undefined) continue;
-      const error = RequestTimeoutError.ofRequest(timeoutMs);
+      const error = requestTimedOut(timeoutMs);
       // Always asynchronous, even if the time is already up.
       const cancelTimer = systemClock.setTimer(Math.max(0, timeoutMs - elapsedMs), () => {
         this.#failEarly(requestId, error);

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
-import { isWholeText, parseOptions } from '../../../batching/base/validate.ts';
+import { parseOptions } from '../../../batching/base/parse-options.ts';
+import { isWholeText } from '../../../batching/base/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import type { Embedding, Ranking } from '../../../protocol/embedding.ts';
 import {

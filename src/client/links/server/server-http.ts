@@ -1,7 +1,8 @@
 import { writeOrderedJson } from '../../../batching/base/ordered-json.ts';
 import { unreachable } from '../../../protocol/server-errors.ts';
 import { toServerError } from '../../../protocol/server-failure.ts';
-import { isWholeText, parseOptions, validator } from '../../../batching/base/validate.ts';
+import { parseOptions } from '../../../batching/base/parse-options.ts';
+import { isWholeText, validator } from '../../../batching/base/validate.ts';
 import { InvalidOptionError } from '../../../batching/base/errors.ts';
 
 /** Where a server is. */

@@ -1,10 +1,5 @@
 import { systemClock, type Clock } from '../../../batching/base/clock.ts';
-import {
-  ClosedError,
-  RequestCancelledError,
-  RequestTimeoutError,
-  shown,
-} from '../../../batching/base/errors.ts';
+import { ClosedError, RequestCancelledError, shown } from '../../../batching/base/errors.ts';
 import { createGenerationMetrics, NO_GAUGES } from '../../../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../../../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../../../batching/metrics/registry.ts';
@@ -16,6 +11,7 @@ import type { EncoderInfo } from '../../../protocol/models.ts';
 import { readServerModel, serverBackend } from '../../../protocol/openai/server-model.ts';
 import { END_TYPES, type RequestUpdate, type SubmittedRequest } from '../../../protocol/requests.ts';
 import { timeoutMsOf } from '../../../protocol/resolve-options.ts';
+import { requestTimedOut } from '../../../protocol/errors/deployment-messages.ts';
 import { notAtServer } from '../../../protocol/server-errors.ts';
 import { StatsReporter } from '../../../protocol/stats-reporter.ts';
 import { DEFAULT_POLICY, type WorkerStatus } from '../../../protocol/status.ts';
@@ -204,7 +200,7 @@ export class ServerLink implements Link {
     if (timeoutMs !== undefined)
       // Always asynchronous, even if the time is already up.
       running.cancelTimer = this.#clock.setTimer(Math.max(0, timeoutMs - elapsedMs), () =>
-        this.#end(requestId, RequestTimeoutError.ofRequest(timeoutMs)),
+        this.#end(requestId, requestTimedOut(timeoutMs)),
       );
     this.#running.set(requestId, running);
   }

@@ -1,10 +1,5 @@
-import {
-  integerIn,
-  oneOf,
-  parseOptions,
-  validator,
-  type Validators,
-} from '../../../batching/base/validate.ts';
+import { parseOptions } from '../../../batching/base/parse-options.ts';
+import { integerIn, oneOf, validator, type Validators } from '../../../batching/base/validate.ts';
 import { isRecord } from '../../../platform/is-record.ts';
 import type { OnnxSource } from './onnx-files.ts';
 

@@ -1,5 +1,6 @@
-import { InvalidOptionError } from '../../../batching/base/errors.ts';
-import { integerIn, parseOptions, validator, type Validators } from '../../../batching/base/validate.ts';
+import { InvalidOptionError, wrongArgument } from '../../../batching/base/errors.ts';
+import { parseOptions } from '../../../batching/base/parse-options.ts';
+import { integerIn, validator, type Validators } from '../../../batching/base/validate.ts';
 import { OnnxModelError } from '../../../protocol/errors/onnx.ts';
 import { sizeOf, type OnnxFeed, type OnnxTensor } from './onnx-tensor.ts';
 
@@ -62,7 +63,7 @@ export function stackRows(
 }
 
 function readItems(items: unknown): readonly ArrayLike<unknown>[] {
-  if (!Array.isArray(items)) throw InvalidOptionError.of('items', 'a list of items', items);
+  if (!Array.isArray(items)) throw wrongArgument('items', 'a list of items', 'stackRows', items);
   return Array.from<unknown, ArrayLike<unknown>>(items, (item, index) => {
     if (isList(item)) return item;
     throw InvalidOptionError.of(`items[${index}]`, 'a list of numbers', item);
@@ -76,11 +77,13 @@ function isList(item: unknown): item is ArrayLike<unknown> {
 /**
  * The rows of an output, one for each item of the batch: what lies behind its first dimension, in one list.
  *
- * @throws OnnxModelError for an output that the model doesn't have or that has no rows, for an integer that a number can't hold, and
+ * @throws InvalidOptionError for what is no tensor. OnnxModelError for an output that the model doesn't have or that has no rows, for an integer that a number can't hold, and
  *   for strings.
  */
 export function rowsOf(output: OnnxTensor | undefined): readonly (readonly number[])[] {
   if (!output) throw OnnxModelError.ofRows('the model has no output of this name', 'see its `outputs`');
+  if (!Array.isArray(output.dims) || typeof Object(output.data).length !== 'number')
+    throw wrongArgument('output', 'a tensor', 'rowsOf', output);
   const { type, data, dims } = output;
   const [numRows, ...rest] = dims;
   if (numRows === undefined) throw OnnxModelError.ofRows('the output has no dimensions', 'read its `data`');

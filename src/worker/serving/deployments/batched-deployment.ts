@@ -7,10 +7,11 @@ import {
 } from '../../../batching/batch/batch.ts';
 import { TurnQueue } from '../../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../../batching/base/clock.ts';
-import { BackPressureError, InvalidOptionError } from '../../../batching/base/errors.ts';
+import { backPressure, crowd } from '../../../batching/queue/queue-errors.ts';
 import type { TurnOwner } from '../../../batching/queue/request-queue.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
-import { finiteIn, integerIn, parseOptions, type Validators } from '../../../batching/base/validate.ts';
+import { parseOptions } from '../../../batching/base/parse-options.ts';
+import { finiteIn, integerIn, type Validators } from '../../../batching/base/validate.ts';
 import type { BatchRecord } from '../../../protocol/stats.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
 import type { RequestId } from '../../../protocol/ids.ts';
@@ -226,12 +227,12 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
     const [first] = arrivals;
     if (!first || first.isBackground) return;
     if (arrivals.length > maxQueuedRequests)
-      throw InvalidOptionError.ofCrowd(arrivals.length, maxQueuedRequests);
+      throw crowd(arrivals.length, maxQueuedRequests);
     const limit = this.#queue.limitFor(first, maxQueuedRequests, arrivals.length);
     if (!limit) return;
     const { numMissing, ...details } = limit;
     const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
-    throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
+    throw backPressure({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
   }
 
   async #run(arrival: Arrival): Promise<void> {

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../../batching/generation/policy.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from '../../../batching/generation/policy.ts';
+import { updatePolicy } from '../../../batching/generation/update-policy.ts';
 import { clientId } from '../../../batching/generation/test-support.ts';
 import { TEXT_GENERATOR } from '../../../protocol/generation.ts';
 import type { BatchKnobs } from '../../../protocol/status.ts';
