@@ -206,7 +206,7 @@ async function wayToWorker(options: Partial<ConnectOptions>): Promise<Way> {
   if (typeof createWorker !== 'function')
     throw InvalidOptionError.of(
       'worker',
-      'a function that makes a worker, unless there is a `server`',
+      'a function that makes a worker for connect(), unless there is a `server`',
       createWorker,
     );
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();

@@ -86,6 +86,6 @@ it('the AI SDK and the Prompt API keep their own options from it', async () => {
     code: 'NO_BROWSER',
   });
   const own = { embeddingModel: 'owner/name', load: {}, generation: {}, legacy: true, force: true };
-  const host = new ModelHost({ worker, model: 'owner/name', ...own });
+  const host = new ModelHost({ worker, model: 'owner/name', ...own }, 'LanguageModel');
   await expect(host.connected()).rejects.toMatchObject({ code: 'NO_BROWSER' });
 });

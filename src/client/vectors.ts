@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../batching/base/errors.ts';
+import { InvalidOptionError, wrongArgument } from '../batching/base/errors.ts';
 import { integerOrInfinityIn } from '../batching/base/validate.ts';
 
 /** A vector among others, by how near it is to a query. */
@@ -15,8 +15,8 @@ export interface Nearest {
  * @throws InvalidOptionError for vectors of several lengths, and for what is no list of finite numbers.
  */
 export function cosineSimilarity(one: ArrayLike<number>, other: ArrayLike<number>): number {
-  checkVector('one', one);
-  checkVector('other', other);
+  checkVector('one', one, COMPARING);
+  checkVector('other', other, COMPARING);
   return cosineOf(one, other, 'other');
 }
 
@@ -31,12 +31,12 @@ export function topK(
   vectors: readonly ArrayLike<number>[],
   count: number,
 ): readonly Nearest[] {
-  checkVector('query', query);
-  if (!Array.isArray(vectors)) throw InvalidOptionError.of('vectors', 'a list of vectors', vectors);
+  checkVector('query', query, FINDING);
+  if (!Array.isArray(vectors)) throw wrongArgument('vectors', 'a list of vectors', FINDING, vectors);
   isCount('count', count);
   const scored = Array.from(vectors, (vector, index) => {
     const name = `vectors[${index}]`;
-    checkVector(name, vector);
+    checkVector(name, vector, FINDING);
     return { index, score: cosineOf(query, vector, name) };
   });
   return scored.toSorted((a, b) => b.score - a.score).slice(0, count);
@@ -44,8 +44,11 @@ export function topK(
 
 const isCount = /* @__PURE__ */ integerOrInfinityIn({ from: 0 });
 
-function checkVector(name: string, vector: unknown): asserts vector is ArrayLike<number> {
-  if (!isList(vector)) throw InvalidOptionError.of(name, 'a list of numbers', vector);
+const COMPARING = 'cosineSimilarity';
+const FINDING = 'topK';
+
+function checkVector(name: string, vector: unknown, called: string): asserts vector is ArrayLike<number> {
+  if (!isList(vector)) throw wrongArgument(name, 'a list of numbers', called, vector);
   for (let at = 0; at < vector.length; at += 1) {
     const value = vector[at];
     if (!Number.isFinite(value)) throw InvalidOptionError.of(`${name}[${at}]`, 'a finite number', value);

@@ -1,3 +1,5 @@
+import { wrongArgument } from '../batching/base/errors.ts';
+import { requireText } from '../batching/base/validate.ts';
 import { isRecord } from '../platform/is-record.ts';
 import { parseJson } from '../platform/parse-json.ts';
 
@@ -13,9 +15,9 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 const COMMA = 0x2c;
 
-/** Undefined for a text that is no JSON object. Of two cells of one column, the last counts, as in JSON. */
+/** Undefined for what is no text of a JSON object. Of two cells of one column, the last counts, as in JSON. */
 export function readCells(row: string): JobCells | undefined {
-  if (!isRecord(parseJson(row))) return undefined;
+  if (typeof row !== 'string' || !isRecord(parseJson(row))) return undefined;
   const json = compactJson(row);
   const cells = new Map<string, string>();
   for (let at = 1; json.charCodeAt(at) === QUOTE;) {
@@ -27,15 +29,37 @@ export function readCells(row: string): JobCells | undefined {
   return cells;
 }
 
-/** The text of a row. */
+/**
+ * The text of a row.
+ *
+ * @throws InvalidOptionError for what is no list of cells.
+ */
 export function writeCells(cells: Iterable<readonly [column: string, json: string]>): string {
-  return `{${Array.from(cells, ([column, json]) => `${JSON.stringify(column)}:${json}`).join(',')}}`;
+  if (!isIterable(cells)) throw wrongArgument('cells', 'a list of cells', 'writeCells', cells);
+  return `{${Array.from(cells, (cell, at) => {
+    if (!Array.isArray(cell))
+      throw wrongArgument(`cells[${at}]`, 'a column and its JSON', 'writeCells', cell);
+    const [column, json] = cell;
+    return `${JSON.stringify(column)}:${json}`;
+  }).join(',')}}`;
 }
 
-/** A cell as prompts and tables show it: a text as it is, nothing for null, and other values as JSON. */
+function isIterable(value: unknown): boolean {
+  return typeof Object(value)[Symbol.iterator] === 'function';
+}
+
+/**
+ * A cell as prompts and tables show it: a text as it is, nothing for null, and other values as JSON.
+ *
+ * @throws InvalidOptionError for what is no JSON of a cell.
+ */
 export function textOfCell(json: string): string {
+  requireText('json', 'textOfCell', json);
   if (json === 'null') return '';
-  return json.charCodeAt(0) === QUOTE ? String(JSON.parse(json)) : json;
+  if (json.charCodeAt(0) !== QUOTE) return json;
+  const text = parseJson(json);
+  if (typeof text !== 'string') throw wrongArgument('json', 'JSON', 'textOfCell', json);
+  return text;
 }
 
 /** Without the spaces and line ends between values. */

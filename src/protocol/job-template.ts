@@ -1,3 +1,5 @@
+import { textOf, wrongArgument } from '../batching/base/errors.ts';
+import { requireText } from '../batching/base/validate.ts';
 import { readCells, textOfCell, type JobCells } from './job-cells.ts';
 import { MAX_PROMPT_LENGTH } from './wire.ts';
 import { missingJobColumn, wrongJobRow } from './errors/job-messages.ts';
@@ -13,14 +15,26 @@ export function parseTemplate(template: string): TemplateParts {
   return template.split(PLACEHOLDER).map((part, at) => (at % 2 === 0 ? part : part.trim()));
 }
 
-/** The columns that a template names, each once. */
+/**
+ * The columns that a template names, each once.
+ *
+ * @throws InvalidOptionError for a template that is no text.
+ */
 export function columnsIn(template: string): readonly string[] {
+  requireText('template', 'columnsIn', template);
   return [...new Set(parseTemplate(template).filter((_, at) => at % 2 === 1))];
 }
 
-/** The first column that a template names and a row with these columns lacks. */
+/**
+ * The first column that a template names and a row with these columns lacks.
+ *
+ * @throws InvalidOptionError for a template that is no text, and for columns that are no list.
+ */
 export function missingColumn(template: string, columns: Iterable<string>): string | undefined {
-  const names = new Set(Array.from(columns, (name) => name.trim()));
+  requireText('template', 'missingColumn', template);
+  if (typeof Object(columns)[Symbol.iterator] !== 'function')
+    throw wrongArgument('columns', 'a list of names', 'missingColumn', columns);
+  const names = new Set(Array.from(columns, (name) => textOf(name).trim()));
   return columnsIn(template).find((column) => !names.has(column));
 }
 
@@ -29,12 +43,22 @@ export function missingColumn(template: string, columns: Iterable<string>): stri
  * row's text stay as they are.
  *
  * @param row A record, or the text of a JSON object, whose numbers stay as they are written.
- * @throws JobColumnError for a column that the row hasn't; JobRowError for a row of another form; PromptTooLongError.
+ * @throws InvalidOptionError for a template that is no text; JobColumnError for a column that the row hasn't; JobRowError for a row of another form; PromptTooLongError.
  */
 export function fillTemplate(template: string, row: Readonly<Record<string, unknown>> | string): string {
-  const cells = readCells(typeof row === 'string' ? row : JSON.stringify(row));
+  requireText('template', 'fillTemplate', template);
+  const cells = readCells(typeof row === 'string' ? row : jsonOf(row));
   if (!cells) throw wrongJobRow('row', 'a JSON object');
   return fillParts(parseTemplate(template), cells);
+}
+
+/** Empty for a row with a cycle or a bigint. */
+function jsonOf(row: object): string {
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return '';
+  }
 }
 
 /** As `fillTemplate`, for many rows. */

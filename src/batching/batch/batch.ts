@@ -10,7 +10,7 @@ import { CallQueue } from './call-queue.ts';
 import { SortedQueue } from './called-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
 import { RequestCancelledError } from '../base/errors.ts';
-import { requireFunction } from '../base/validate.ts';
+import { requireFunction, requireObject } from '../base/validate.ts';
 import { requireEntries } from './require-entries.ts';
 import type { RunningBatch } from './running-batch.ts';
 import { StreamBuffer } from './stream-buffer.ts';
@@ -83,6 +83,7 @@ export function batch<Item, Result>(
   handler: Handler<Item, Result>,
   options: BatchOptions<Item> = {},
 ): Batched<Item, Result> {
+  requireArguments('batch', handler, options);
   return batchFrom(queueFor(options), handler, options);
 }
 
@@ -92,7 +93,6 @@ export function batchFrom<Item, Result>(
   handler: Handler<Item, Result>,
   options: BatchOptions<Item>,
 ): Batched<Item, Result> {
-  requireFunction('handler', handler);
   const run = (running: RunningBatch<Item, Resolve<Result>>): Promise<void> => runHandler(handler, running);
   const batcher = new Batcher(resolveBatchOptions(options), run, queue);
   // One executor for all calls: `new Promise` runs it at once, and a closure for each call was measured to cost a fifth of
@@ -125,7 +125,7 @@ export function batchStream<Item, Chunk>(
   handler: StreamHandler<Item, Chunk>,
   options: BatchOptions<Item> = {},
 ): BatchedStream<Item, Chunk> {
-  requireFunction('handler', handler);
+  requireArguments('batchStream', handler, options);
   const batcher = new Batcher<Item, StreamBuffer<Chunk>>(
     resolveBatchOptions(options),
     (running) => runStreamHandler(handler, running),
@@ -148,6 +148,11 @@ export function batchStream<Item, Chunk>(
     return buffer;
   };
   return withControls(submit, batcher);
+}
+
+function requireArguments(name: string, handler: unknown, options: unknown): void {
+  requireFunction('handler', handler, name);
+  requireObject('options', options, name);
 }
 
 /** A queue without windows is faster. */

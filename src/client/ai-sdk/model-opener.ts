@@ -1,5 +1,6 @@
 import { connect, type TabserveStatus } from '../index.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
+import { isClient } from '../base/refusals.ts';
 import type { TabserveOptions, TextClient } from './options.ts';
 
 /** What a model is asked for. */
@@ -31,10 +32,9 @@ export function createModelOpener({ load: loadOptions, ...options }: TabserveOpt
   /** After a failed connection, the next call tries again. */
   const connectOnce = (): Promise<TextClient> => {
     // Each call names its model.
-    connected ??=
-      'serve' in options
-        ? Promise.resolve(options.serve)
-        : connect({ ...options, model: options.model ?? null });
+    connected ??= hasClient(options)
+      ? openGiven(options.serve)
+      : connect({ ...options, model: options.model ?? null });
     connected.catch(() => {
       connected = undefined;
     });
@@ -63,6 +63,17 @@ export function createModelOpener({ load: loadOptions, ...options }: TabserveOpt
     const opening = open(modelId, deployment);
     return signal ? untilAborted(opening, signal) : opening;
   };
+}
+
+/** In every option, undefined counts as left out. */
+function hasClient(options: object): options is { readonly serve: TextClient | Promise<TextClient> } {
+  return 'serve' in options && options.serve !== undefined;
+}
+
+async function openGiven(given: TextClient | Promise<TextClient>): Promise<TextClient> {
+  const serve = await given;
+  isClient('serve', serve);
+  return serve;
 }
 
 function servedIdOf(

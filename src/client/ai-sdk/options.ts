@@ -1,3 +1,7 @@
+import { InvalidOptionError } from '../../batching/base/errors.ts';
+import { requireOptions } from '../../batching/base/validate.ts';
+import { isRecord } from '../../platform/is-record.ts';
+import { checkedOptions, isClient } from '../base/refusals.ts';
 import type {
   ConnectOptions,
   EmbedderHandle,
@@ -31,6 +35,22 @@ export type TabserveOptions = (
   /** How to load a model that a call names and that doesn't serve yet. */
   readonly load?: Omit<LoadModelOptions, 'signal'> | undefined;
 };
+
+/**
+ * Checks what isn't left to `connect`.
+ *
+ * @throws InvalidOptionError, UnknownOptionError.
+ */
+export function checkOptions(options: TabserveOptions): void {
+  requireOptions('createTabserve', options);
+  const { load } = options;
+  if (load !== undefined && !isRecord(load))
+    throw InvalidOptionError.of('load', 'an object with options of loadModel()', load);
+  if (!('serve' in options) || options.serve === undefined) return;
+  checkedOptions(options, ['serve', 'load']);
+  const { serve } = options;
+  if (!('then' in Object(serve))) isClient('serve', serve);
+}
 
 /**
  * Generation options for `providerOptions.tabserve` that the AI SDK has no setting for. If both are given, the AI SDK's setting

@@ -9,7 +9,7 @@ import {
 import { TabserveEmbeddingModel, TabserveRerankingModel } from './encoder-models.ts';
 import { TabserveLanguageModel } from './language-model.ts';
 import { createModelOpener } from './model-opener.ts';
-import type { TabserveOptions } from './options.ts';
+import { checkOptions, type TabserveOptions } from './options.ts';
 import { readChat, readText } from './read-prompt.ts';
 
 /** Makes models for the AI SDK. Calls of all tabs are batched in the one worker. */
@@ -29,8 +29,13 @@ export interface TabserveProvider extends ProviderV4 {
   completionModel(modelId: string): LanguageModelV4;
 }
 
-/** Makes a provider for the AI SDK (`LanguageModelV4`): `streamText({ model: tabserve(modelId), … })` runs in the page. */
+/**
+ * Makes a provider for the AI SDK (`LanguageModelV4`): `streamText({ model: tabserve(modelId), … })` runs in the page.
+ *
+ * @throws InvalidOptionError, UnknownOptionError for options that can't be. What a worker or a server refuses, the first call says.
+ */
 export function createTabserve(options: TabserveOptions): TabserveProvider {
+  checkOptions(options);
   const open = createModelOpener(options);
   const languageModel = (modelId: string): LanguageModelV4 =>
     new TabserveLanguageModel(modelId, open, readChat);

@@ -118,7 +118,7 @@ describe('create()', () => {
   it('names the model that cannot chat, and the way out', async () => {
     await expect(classOf(new PlayedWorker({ model: BASE_MODEL })).create()).rejects.toMatchObject({
       name: 'NotSupportedError',
-      message: expect.stringMatching(/^base has no chat template: name a chat model in the option `model`/),
+      message: expect.stringMatching(/^base has no chat template: name a chat model in `model`/),
     });
   });
 

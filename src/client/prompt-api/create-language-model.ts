@@ -39,10 +39,14 @@ export interface LanguageModelClass {
   create(options?: LanguageModelCreateOptions): Promise<LanguageModel>;
 }
 
-/** Makes a class as the Prompt API's `LanguageModel`, and installs it nowhere. Its sessions share the worker of all tabs. */
+/**
+ * Makes a class as the Prompt API's `LanguageModel`, and installs it nowhere. Its sessions share the worker of all tabs.
+ *
+ * @throws InvalidOptionError for options that can't be. What `connect` refuses, the first call says.
+ */
 export function createLanguageModel(options: PromptApiOptions): LanguageModelClass {
+  const host = new ModelHost(options, 'LanguageModel');
   const { legacy: isLegacy = false, generation = {} } = options;
-  const host = new ModelHost(options);
   const Base = isLegacy ? LegacyLanguageModel : LanguageModel;
   const Made = class extends Base {
     static async availability(wanted?: LanguageModelCreateCoreOptions): Promise<Availability> {

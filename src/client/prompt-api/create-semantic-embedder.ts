@@ -1,8 +1,8 @@
 import { EMBEDDER } from '../../protocol/embedding.ts';
-import type { EncoderInfo, ModelLoad, TabserveClient } from '../index.ts';
+import type { EncoderInfo, TabserveClient } from '../index.ts';
 import { startMonitor, type ReportProgress } from './create-monitor.ts';
 import { notSupported } from './dom-errors.ts';
-import { ModelHost, reportDownload, requireActivation } from './model-host.ts';
+import { ModelHost, reportingTo, requireActivation } from './model-host.ts';
 import { readMonitor } from './read-options.ts';
 import { SemanticEmbedder } from './semantic-embedder.ts';
 import { runUntilAborted } from './session.ts';
@@ -32,10 +32,14 @@ export interface SemanticEmbedderClass {
   create(options?: SemanticEmbedderCreateOptions): Promise<SemanticEmbedder>;
 }
 
-/** Makes a class as the proposed `SemanticEmbedder`, and installs it nowhere. It shares the worker of all tabs. */
+/**
+ * Makes a class as the proposed `SemanticEmbedder`, and installs it nowhere. It shares the worker of all tabs.
+ *
+ * @throws As `createLanguageModel`.
+ */
 export function createSemanticEmbedder(options: PromptApiOptions): SemanticEmbedderClass {
+  const host = new ModelHost(options, 'SemanticEmbedder');
   const { embeddingModel: wanted = EMBEDDING_MODEL } = options;
-  const host = new ModelHost(options);
   const Made = class extends SemanticEmbedder {
     static async availability(): Promise<Availability> {
       return find(await host.connected(), wanted);
@@ -80,11 +84,7 @@ async function open(
   if (availability === 'downloadable') requireActivation();
   report(0);
   if (!embedderOf(serve, wanted)) {
-    const onProgress = (progress: ModelLoad): void => {
-      load?.onProgress?.(progress);
-      reportDownload(progress, report);
-    };
-    await serve.loadModel(wanted, { ...load, onProgress });
+    await serve.loadModel(wanted, reportingTo(report, load));
   }
   const info = embedderOf(serve, wanted);
   if (!info) throw notSupported(`${wanted} makes no vectors: name an embedding model in \`embeddingModel\`.`);

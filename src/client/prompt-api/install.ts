@@ -7,6 +7,7 @@ import type { PromptApiOptions, Availability, LanguageModelCreateCoreOptions } f
  * `LanguageModel`, that one is asked at each `availability()` and `create()`, and answers unless it is `unavailable`.
  *
  * @param options Options of `createLanguageModel` and `createSemanticEmbedder`. With `force` the browser's own is never asked.
+ * @throws As `createLanguageModel`, which it calls.
  */
 export function installPromptApi(options: PromptApiOptions & { readonly force?: boolean }): void {
   const made = createLanguageModel(options);

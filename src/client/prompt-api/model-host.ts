@@ -1,6 +1,15 @@
+import {
+  isBoolean,
+  isObject,
+  isWholeText,
+  type Validate,
+  requireOptions,
+} from '../../batching/base/validate.ts';
+import { isClient } from '../base/refusals.ts';
 import { isAddress } from '../model-source.ts';
 import {
   connect,
+  type LoadModelOptions,
   type ModelInfo,
   type ModelLoad,
   type TabserveClient,
@@ -16,12 +25,14 @@ type Finding =
   | { readonly availability: 'unavailable'; readonly reason: string };
 
 /** Options of this API, of which `connect` knows nothing. */
-const OWN_OPTIONS: Readonly<Record<string, undefined>> = {
-  embeddingModel: undefined,
-  load: undefined,
-  generation: undefined,
-  legacy: undefined,
-  force: undefined,
+const OWN: Readonly<Record<string, Validate<unknown>>> = {
+  serve: isClient,
+  model: isWholeText,
+  embeddingModel: isWholeText,
+  load: isObject,
+  generation: isObject,
+  legacy: isBoolean,
+  force: isBoolean,
 };
 
 const CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
@@ -33,10 +44,16 @@ export class ModelHost {
   readonly #wanted: string | undefined;
   #serve: Promise<TabserveClient> | undefined;
 
-  constructor(options: PromptApiOptions) {
+  /**
+   * @param made The class that they are for.
+   * @throws InvalidOptionError.
+   */
+  constructor(options: PromptApiOptions, made: string) {
+    requireOptions(`create${made}`, options);
+    for (const [name, value] of Object.entries(options)) if (value !== undefined) OWN[name]?.(name, value);
     this.#options = options;
     const { model } = options;
-    this.#wanted = model !== undefined && isAddress(model) ? undefined : model;
+    this.#wanted = model && isAddress(model) ? undefined : model;
   }
 
   async availability(): Promise<Availability> {
@@ -70,10 +87,13 @@ export class ModelHost {
   /** The client. The first call connects it. */
   connected(): Promise<TabserveClient> {
     const options = this.#options;
-    this.#serve ??=
-      'serve' in options
-        ? Promise.resolve(options.serve)
-        : connect({ ...options, ...OWN_OPTIONS, model: this.#wanted === undefined ? options.model : null });
+    this.#serve ??= hasClient(options)
+      ? Promise.resolve(options.serve)
+      : connect({
+          ...options,
+          ...Object.fromEntries(Object.keys(OWN).map((name) => [name])),
+          model: this.#wanted === undefined ? options.model : null,
+        });
     return this.#serve;
   }
 
@@ -96,11 +116,7 @@ export class ModelHost {
   async #load(serve: TabserveClient, report: ReportProgress): Promise<ModelInfo | undefined> {
     const [wanted, { load }] = [this.#wanted, this.#options];
     if (wanted !== undefined && serve.status().model?.id !== wanted) {
-      const onProgress = (progress: ModelLoad): void => {
-        load?.onProgress?.(progress);
-        reportDownload(progress, report);
-      };
-      const { model } = await serve.loadModel(wanted, { ...load, onProgress });
+      const { model } = await serve.loadModel(wanted, reportingTo(report, load));
       return model;
     }
     const unsubscribe = serve.subscribe(
@@ -115,6 +131,12 @@ export class ModelHost {
   }
 }
 
+function hasClient(
+  options: PromptApiOptions,
+): options is PromptApiOptions & { readonly serve: TabserveClient } {
+  return Reflect.get(options, 'serve') !== undefined;
+}
+
 function findingOf({ state, model, error }: TabserveStatus): Finding {
   if (state === 'failed') return unavailable(error?.message ?? 'The worker failed to start: see its status.');
   if (model?.hasChatTemplate === false) return unavailable(noTemplate(model));
@@ -126,10 +148,19 @@ function unavailable(reason: string): Finding {
 }
 
 function noTemplate(model: ModelInfo | undefined): string {
-  return `${model?.id ?? 'The model'} has no chat template: name a chat model in the option \`model\`, such as ${CHAT_MODEL}.`;
+  return `${model?.id ?? 'The model'} has no chat template: name a chat model in \`model\`, such as ${CHAT_MODEL}.`;
 }
 
-export function reportDownload(
+/** Options of a load, which is reported too. */
+export function reportingTo(report: ReportProgress, load: PromptApiOptions['load']): LoadModelOptions {
+  const onProgress = (progress: ModelLoad): void => {
+    load?.onProgress?.(progress);
+    reportDownload(progress, report);
+  };
+  return { ...load, onProgress };
+}
+
+function reportDownload(
   { phase, loaded, total }: { readonly phase: string; readonly loaded: number; readonly total: number },
   report: ReportProgress,
 ): void {
