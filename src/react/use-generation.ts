@@ -9,6 +9,7 @@ import {
   type Prompt,
   type TabserveClient,
 } from '../client/index.ts';
+import { checkClient } from './shared-clients.ts';
 
 /** A request for text, and its result so far. */
 export interface Generation {
@@ -33,11 +34,13 @@ const IDLE: GenerationState = { text: '', result: undefined, error: undefined, i
 /**
  * One request for text at a time, streamed into the component. It is cancelled when the component is unmounted.
  *
- * @param serve Of `useTabserve`.
+ * @param serve Of `useTabserve`. The request ends where it changes.
+ * @throws InvalidOptionError for what is no client.
  */
 export function useGeneration<Deployments extends DeploymentMap>(
   serve: TabserveClient<Deployments> | undefined,
 ): Generation {
+  checkClient(serve, 'useGeneration');
   const [state, setState] = useState(IDLE);
   const running = useRef<GenerationResponse>(undefined);
 

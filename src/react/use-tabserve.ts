@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
-import {
-  type AnyDeployment,
-  type ConnectOptions,
-  type DeploymentTypes,
-  type TabserveClient,
-  type TabserveStatus,
-  connect,
+import type {
+  AnyDeployment,
+  ConnectOptions,
+  DeploymentTypes,
+  ServerOptions,
+  TabserveClient,
+  TabserveStatus,
 } from '../client/index.ts';
+import { checkHookOptions, type ClientUse, keyOf, shareClient } from './shared-clients.ts';
 
 /** A component's view of its client. */
 export interface Tabserve<Deployments extends readonly AnyDeployment[] = readonly []> {
@@ -14,88 +15,60 @@ export interface Tabserve<Deployments extends readonly AnyDeployment[] = readonl
   readonly serve: TabserveClient<DeploymentTypes<Deployments>> | undefined;
   /** The worker's status as this tab sees it. */
   readonly status: TabserveStatus | undefined;
-  /** Why there is no client. */
+  /** Why there is no client, or why a changed option has no effect: `serve` is then as before. */
   readonly error: Error | undefined;
 }
 
 const NOTHING = { serve: undefined, status: undefined, error: undefined };
 
 /**
- * Joins the tabs of an app while the component is mounted. Components that give the same `name` share one client, which takes
- * the options of the first; other options take effect once none of them is mounted.
+ * Joins the tabs of an app while the component is mounted. Components of one app share one client, which begins with the options of the
+ * first.
+ *
+ * A changed option takes effect: another `model`, `dtype`, `embedder` or `reranker` is loaded for all tabs, a changed `worker` is called
+ * at the next start, and any other option makes another client.
  *
  * @param options Those of `connect`.
+ * @throws InvalidOptionError for options that are no object.
  */
 export function useTabserve<const Deployments extends readonly AnyDeployment[] = readonly []>(
-  options: ConnectOptions,
+  options: ConnectOptions | ServerOptions,
 ): Tabserve<Deployments> {
-  const [state, setState] = useState<Tabserve<Deployments>>(NOTHING);
+  checkHookOptions(options);
+  const key = keyOf(options);
+  const [state, setState] = useState<Tabserve<Deployments> & { readonly key: string }>({ ...NOTHING, key });
   const latest = useRef(options);
+  const use = useRef<ClientUse>(undefined);
   useEffect(() => {
     latest.current = options;
   });
-  const { name } = options;
   useEffect(() => {
     let unsubscribe = (): void => undefined;
     let isMounted = true;
-    const { connecting, release } = shareClient(latest.current);
+    const joined = shareClient(latest.current, (error) => setState((last) => ({ ...last, error })));
+    use.current = joined;
     const follow = async (): Promise<void> => {
       try {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what the worker serves
-        const serve = (await connecting) as TabserveClient<DeploymentTypes<Deployments>>;
+        const serve = (await joined.connecting) as TabserveClient<DeploymentTypes<Deployments>>;
         if (!isMounted) return;
-        unsubscribe = serve.subscribe('status', (status) => setState({ serve, status, error: undefined }));
+        unsubscribe = serve.subscribe('status', (status) =>
+          setState(({ error }) => ({ key, serve, status, error })),
+        );
       } catch (error) {
-        if (isMounted && error instanceof Error) setState({ ...NOTHING, error });
+        if (isMounted && error instanceof Error) setState({ ...NOTHING, key, error });
       }
     };
     void follow();
     return () => {
       isMounted = false;
       unsubscribe();
-      release();
-      setState(NOTHING);
+      joined.release();
+      use.current = undefined;
+      setState({ ...NOTHING, key });
     };
-    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- another name is another app
-  }, [name]);
-  return state;
-}
-
-interface SharedClient {
-  readonly connecting: Promise<TabserveClient>;
-  numUsers: number;
-}
-
-/** The page's clients by the name of their app. The empty name is that of the app without one. */
-const clients = new Map<string, SharedClient>();
-
-/**
- * Gives all components of a page one client per app. The first one's options count.
- *
- * @returns The client, and a function that gives it up. It is closed in a microtask once nobody uses it, so a component that
- *   is mounted anew, as in React's strict mode, finds it open.
- */
-export function shareClient(options: ConnectOptions): {
-  readonly connecting: Promise<TabserveClient>;
-  readonly release: () => void;
-} {
-  const name = options.name ?? '';
-  const client = clients.get(name) ?? { connecting: connect(options), numUsers: 0 };
-  clients.set(name, client);
-  client.numUsers += 1;
-  const release = (): void => {
-    client.numUsers -= 1;
-    queueMicrotask(() => closeUnused(name, client));
-  };
-  return { connecting: client.connecting, release };
-}
-
-function closeUnused(name: string, client: SharedClient): void {
-  if (client.numUsers > 0 || clients.get(name) !== client) return;
-  clients.delete(name);
-  // The callers of a failed `connect` have its error.
-  client.connecting.then(
-    (serve) => serve.close(),
-    () => undefined,
-  );
+  }, [key]);
+  useEffect(() => use.current?.follow(options));
+  // A request ends with its client, which is still open in the render with another key.
+  return state.key === key ? state : NOTHING;
 }

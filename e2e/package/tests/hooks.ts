@@ -13,8 +13,8 @@ import { useGeneration, useStats, useTabserve } from 'tabserve/react';
 
 const worker = () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' });
 
-function Story({ label }) {
-  const { serve, status, error } = useTabserve({ name: 'hooks', worker, backend: 'wasm', model: '/models/storyteller/' });
+function Story({ label, dtype }) {
+  const { serve, status, error } = useTabserve({ name: 'hooks', worker, backend: 'wasm', model: '/models/storyteller/', dtype });
   const { text, result, isRunning, generate, cancel } = useGeneration(serve);
   const stats = useStats(serve);
   window.clients = { ...window.clients, [label]: serve };
@@ -34,10 +34,12 @@ function Story({ label }) {
 
 function App() {
   const [numStories, setNumStories] = useState(2);
+  const [dtype, setDtype] = useState('fp32');
   return (
     <main aria-label="app">
       <button onClick={() => setNumStories(numStories - 1)}>Remove one</button>
-      {['first', 'second'].slice(0, numStories).map((label) => <Story key={label} label={label} />)}
+      <button onClick={() => setDtype('q8')}>Other precision</button>
+      {['first', 'second'].slice(0, numStories).map((label) => <Story key={label} label={label} dtype={dtype} />)}
     </main>
   );
 }
@@ -45,7 +47,7 @@ function App() {
 createRoot(document.querySelector('#root')).render(<StrictMode><App /></StrictMode>);
 `;
 
-test('hooks in strict mode share one client, stream, tell figures, and cancel with their component', async ({
+test('hooks in strict mode share one client, stream, follow their options, tell figures, and cancel with their component', async ({
   place,
   serveApp,
   openTab,
@@ -67,6 +69,9 @@ test('hooks in strict mode share one client, stream, tell figures, and cancel wi
   });
   expect(isShared).toBe(true);
   expect(await statusOf(page)).toMatchObject({ role: 'leader', numTabs: 1 });
+
+  await page.getByRole('button', { name: 'Other precision' }).click();
+  await expect.poll(async () => (await statusOf(page)).backend?.precision, 'a changed option').toBe('q8');
 
   // The figures are those of all components. On a loaded machine a text may end before it is stopped: then the next one begins.
   await expect(async () => {
