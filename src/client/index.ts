@@ -65,7 +65,9 @@ export {
   type ToolChoice,
 } from '../protocol/generation.ts';
 export * from '../protocol/generation-options.ts';
+export { connectionsTo } from './links/server/gate.ts';
 export { bridgeOfPage } from './page-settings.ts';
+export { ROWS_AT_SERVER } from '../jobs/row-rules.ts';
 export type { FoundModel } from '../protocol/found-model.ts';
 export type { GgufFile } from '../protocol/gguf-file.ts';
 export type { ClientId, RequestId } from '../protocol/ids.ts';

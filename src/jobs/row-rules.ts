@@ -15,7 +15,11 @@ export function seedOfRow(first: number, index: number): number {
   return (first + index) % 2 ** 32;
 }
 
-/** Rows to ask a server for together, whose slots aren't known. vLLM's default is to run more than this. */
+/**
+ * Rows to ask a server for together, whose slots aren't known. vLLM's default is to run more than this.
+ *
+ * @internal
+ */
 export const ROWS_AT_SERVER = 64;
 
 /** Texts to embed together. */

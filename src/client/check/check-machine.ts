@@ -65,7 +65,8 @@ export async function checkMachine(tab: CheckedTab, given: CheckOptions): Promis
   const { backend, model } = await serve.ready();
   const progress = new CheckProgress(model, options.onProgress);
   if (!model || !backend) return progress.end('No model is loaded.');
-  if (backend.name === 'server') return progress.end('A server runs the model.');
+  // It refuses that by name.
+  if (backend.name === 'server') await serve.checkDevice();
   const override = await serve.overridePolicy(POLICY);
   const signal = AbortSignal.any([override.signal, ...(options.signal ? [options.signal] : [])]);
   const runner = { serve, signal, onRequest };

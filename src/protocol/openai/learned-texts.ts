@@ -23,9 +23,14 @@ export class LearnedTexts {
   }
 
   async #learn(tokenIds: readonly number[]): Promise<void> {
-    const texts = await this.#ask(tokenIds);
+    const texts = await this.#ask(tokenIds).catch(noneAtServer);
     for (const [at, tokenId] of tokenIds.entries()) this.#texts.set(tokenId, texts[at] ?? '');
   }
+}
+
+function noneAtServer(error: unknown): readonly string[] {
+  if (Object(error).code === 'NOT_AT_SERVER') return [];
+  throw error;
 }
 
 export function nameTokens(logprobs: readonly TokenLogprobs[], textOf: TextOfToken): NamedOutputToken[];

@@ -23,10 +23,21 @@ const MODELS = [
   'Which models there are is up to',
   `name one of them: connect({ server, model }), ${IN_TAB}`,
 ] as const;
-const LOG = [
-  'Who calls it, and how much it does, is known to',
-  `look at its own log and its /metrics, ${IN_TAB}`,
-] as const;
+/** What a server is not asked for, up to its address, and what to do instead. */
+const OTHERS: Partial<Record<Call['type'], readonly [what: string, remedy: string]>> = {
+  'read-log': [
+    'Who calls it, and how much it does, is known to',
+    `look at its own log and its /metrics, ${IN_TAB}`,
+  ],
+  'token-texts': [
+    'The text of each token by itself is not told by',
+    `call detokenize() with the tokens of a text, ${IN_TAB}`,
+  ],
+  'check-device': [
+    'No model of this machine serves: texts come from',
+    'to check one, connect to a model in the tab: connect({ worker })',
+  ],
+};
 
 const tokens = v.object({
   tokens: v.array(count),
@@ -45,8 +56,7 @@ export function isTokenCall(call: Call): call is Extract<Call, { type: TokenCall
 /** The error of a call that no server answers. */
 export function refusalOf({ type }: Call, url: string): Error {
   const isKnob = type === 'configure' || type.endsWith('override');
-  const isLog = type === 'read-log';
-  const [what, remedy] = isKnob ? KNOBS : isLog ? LOG : MODELS;
+  const [what, remedy] = isKnob ? KNOBS : (OTHERS[type] ?? MODELS);
   return notAtServer(url, what, remedy);
 }
 

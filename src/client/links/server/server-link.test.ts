@@ -482,7 +482,6 @@ it('tokens are asked for in vLLM’s words', async () => {
   await client.tokenizeChat([{ role: 'assistant', content: 'It is' }], { continueFinalMessage: true });
   expect(asked.at(-1)?.body).toMatchObject({ add_generation_prompt: false, continue_final_message: true });
   expect(await client.detokenize([5])).toEqual({ modelId: 'gpt', text: 'Hi' });
-  expect(await client.tokenTexts([5])).toEqual([]);
   const tooLong = 'a'.repeat(MAX_TEXT_LENGTH + 1);
   const chatTooLong = [{ role: 'user', content: 'a'.repeat(MAX_PROMPT_LENGTH + 1) }] as const;
   const numRequests = asked.length;
@@ -502,4 +501,79 @@ it('tokens are asked for in vLLM’s words', async () => {
     'SERVER_BAD_ANSWER',
     'SERVER_BAD_ANSWER',
   ]);
+});
+
+it.each([
+  ['configure', 'text-generator', {}],
+  ['overridePolicy'],
+  ['overrideKnobs', 'adder'],
+  ['loadModel', 'a/b'],
+  ['planModel', 'a/b'],
+  ['ejectModel'],
+  ['restoreModel'],
+  ['storedModels'],
+  ['suggestedModels'],
+  ['ggufFiles', 'a/b'],
+  ['searchModels', 'a'],
+  ['deleteModel', 'a/b'],
+  ['workerLog'],
+  ['tokenTexts', [5]],
+  ['check'],
+] as const)('%s() is refused by name, with what to do, and asks nothing', async (method, ...given) => {
+  const client = open();
+  await client.ready();
+  const answer: Promise<unknown> = Reflect.apply(client[method], client, given);
+  await expect(answer).rejects.toMatchObject({
+    code: 'NOT_AT_SERVER',
+    message: expect.stringMatching(new RegExp(`${URL_OF_SERVER}: .*connect\\(`)),
+  });
+  expect(asked).toHaveLength(1);
+});
+
+describe('a deployment', () => {
+  it('of another Tabserve has its answer over HTTP', async () => {
+    answers['/v1/models'] = listOf('tabserve');
+    answers['/deployments/adder%2F2'] = ({ body: { input } }) => json(Number(input) + 1);
+    const handle = open().getHandle<number, number>('adder/2');
+    expect(await handle.remote(3)).toBe(4);
+    expect(await Promise.all(handle.remoteAll([4, 5]))).toEqual([5, 6]);
+    expect(asked.slice(1).map(({ body }) => body['input'])).toEqual([3, 4, 5]);
+  });
+
+  it('has the errors of that Tabserve', async () => {
+    answers['/v1/models'] = listOf('tabserve');
+    const error = { code: 'UNKNOWN_DEPLOYMENT', message: 'There is no deployment `shout`.' };
+    answers['/deployments/shout'] = () => json({ error }, { status: 404 });
+    await expect(
+      open()
+        .getHandle('shout' as string)
+        .remote(1),
+    ).rejects.toMatchObject(error);
+    answers['/deployments/shout'] = () => new Response('<html>');
+    expect(
+      await codeOf(
+        open()
+          .getHandle('shout' as string)
+          .remote(1),
+      ),
+    ).toBe('SERVER_BAD_ANSWER');
+  });
+
+  it.each([
+    ['input', undefined],
+    ['input', Number.NaN],
+    ['input.list[1]', { list: [1, 2n] }],
+    ['input.at', { at: new Date(0) }],
+    ['input[0]', [new Float32Array(1)]],
+    ['input.map', { map: new Map() }],
+  ])('is not asked with what JSON would change: %s', async (place, input) => {
+    answers['/v1/models'] = listOf('tabserve');
+    const answer = open().getHandle<unknown, unknown>('any').remote(input);
+    await expect(answer).rejects.toThrow(`Expected \`${place}\` to be JSON`);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is not called at any other server', async () => {
+    expect(await codeOf(open().getHandle('adder').remote(1))).toBe('NOT_AT_SERVER');
+  });
 });

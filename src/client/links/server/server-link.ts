@@ -22,8 +22,9 @@ import type { Link, LinkListener, Outgoing } from '../link.ts';
 import { isJobCall } from '../../../jobs/service/job-calls.ts';
 import { ROWS_AT_SERVER } from '../../../jobs/row-rules.ts';
 import type { ServerJobs } from './server-jobs.ts';
+import { callDeployment, requireJson } from './deployment-request.ts';
 import { embed, rerank } from './encoder-requests.ts';
-import { Gate } from './gate.ts';
+import { connectionsTo, Gate } from './gate.ts';
 import { answerTokenCall, isTokenCall, refusalOf } from './server-calls.ts';
 import { ServerHttp, type ServerAddress, toServerUrl } from './server-http.ts';
 import { TextRequests, type Send } from './text-requests.ts';
@@ -52,9 +53,6 @@ interface Running {
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 15_000;
-
-/** A browser opens at most six connections to a host without TLS, for all of its tabs. Some have to be left for files of the page. */
-const MAX_AT_ONCE = 4;
 
 /** For the list of models, which costs a server nothing. */
 const LIST_TIMEOUT_MS = 30_000;
@@ -95,7 +93,7 @@ export class ServerLink implements Link {
       tabs: { tabs: [{ clientId: leader, number: 1 }], leader, last: 1 },
       backend: serverBackend(this.#http.shownUrl),
     };
-    this.#gate = new Gate('document' in globalThis && url.startsWith('http:') ? MAX_AT_ONCE : Infinity);
+    this.#gate = new Gate(connectionsTo(url));
     this.#stats = new StatsReporter(clock, createGenerationMetrics(this.#metrics, TEXT_GENERATOR), {
       gauges: () => this.#texts?.gauges ?? NO_GAUGES,
       send: (stats) => this.#say({ type: 'stats', stats }),
@@ -230,22 +228,38 @@ export class ServerLink implements Link {
     const texts = this.#serving;
     if (deployment === TEXT_GENERATOR) return texts.prepare(request, isBackground);
     const { requestId, input, options } = request;
-    if (deployment !== EMBEDDER && deployment !== RERANKER)
-      throw notAtServer(
-        this.#http.shownUrl,
-        `The deployment \`${shown(deployment)}\` is not called at`,
-        'send its input to /deployments of a Tabserve there, or connect to a worker: connect({ worker })',
-      );
-    const encode = deployment === EMBEDDER ? embed : rerank;
-    const asked = { http: this.#http, server: texts.model, model: this.#options[deployment], input, options };
+    const ask = this.#answererOf(deployment, texts, input, options);
     return async (signal) => {
       try {
-        const result = await encode({ ...asked, signal });
+        const result = await ask(signal);
         if (!signal.aborted) this.#update([{ type: 'answered', requestId, result }]);
       } catch (error) {
         if (!signal.aborted) this.#fail(requestId, error);
       }
     };
+  }
+
+  /** @throws the error that refuses the request. */
+  #answererOf(
+    deployment: string,
+    { model: server }: TextRequests,
+    input: unknown,
+    options: unknown,
+  ): (signal: AbortSignal) => Promise<unknown> {
+    const http = this.#http;
+    if (deployment === EMBEDDER || deployment === RERANKER) {
+      const encode = deployment === EMBEDDER ? embed : rerank;
+      const asked = { http, server, model: this.#options[deployment], input, options };
+      return (signal) => encode({ ...asked, signal });
+    }
+    if (!server.isTabserve)
+      throw notAtServer(
+        http.shownUrl,
+        `The deployment \`${shown(deployment)}\` is not called at`,
+        'connect to another Tabserve, or to a worker: connect({ worker })',
+      );
+    requireJson('input', input);
+    return (signal) => this.#gate.run(() => callDeployment({ http, deployment, input, options, signal }));
   }
 
   /** @throws the reason why the server can't be asked. */
@@ -290,8 +304,6 @@ export class ServerLink implements Link {
 
   async #resultOf(call: Call): Promise<unknown> {
     if (call.type === 'metrics') return toPrometheusText(this.#metrics.snapshot());
-    // No server tells them.
-    if (call.type === 'token-texts') return [];
     if (call.type === 'create-job') await this.#checkJob(call.job);
     if (isJobCall(call)) return (await this.#openJobs()).answer(call);
     if (!isTokenCall(call)) throw refusalOf(call, this.#http.shownUrl);

@@ -1,4 +1,4 @@
-import type { JobInfo } from '../../../client/index.ts';
+import { connectionsTo, ROWS_AT_SERVER, type JobInfo, type TabserveStatus } from '../../../client/index.ts';
 import { formatCompact, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 
 const STATES: Readonly<Record<JobInfo['state'], string>> = {
@@ -60,6 +60,19 @@ export interface TriedRows {
   readonly durationMs: number;
   readonly numPromptTokens: number;
   readonly numOutputTokens: number;
+}
+
+/**
+ * Rows that a job runs at a time.
+ *
+ * @param pageUrl A page asks the server that it is connected to through its own.
+ */
+export function rowsTogether(
+  { backend, policy: { policy, maxBatchSize } }: Pick<TabserveStatus, 'backend' | 'policy'>,
+  pageUrl: string,
+): number {
+  if (backend?.name === 'server') return Math.min(ROWS_AT_SERVER, connectionsTo(pageUrl));
+  return policy === 'off' ? 1 : maxBatchSize;
 }
 
 /**

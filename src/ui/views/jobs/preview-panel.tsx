@@ -17,7 +17,7 @@ import { TableHead } from '../../parts/table-head.tsx';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
-import { describeEstimate, type TriedRows } from './describe-job.ts';
+import { describeEstimate, rowsTogether, type TriedRows } from './describe-job.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
 import { MAX_SHOWN_COLUMNS } from './row-columns.ts';
 
@@ -138,9 +138,7 @@ function withItem<Item>(items: readonly Item[], index: number, item: Item): read
 /** Once all rows are counted, and there are more than those that were tried. */
 function Estimate({ took }: { readonly took: TriedRows }) {
   const { numRows, isCounting } = useFormView((view) => view);
-  const numTogether = useServeView(({ status: { policy } }) =>
-    policy.policy === 'off' ? 1 : policy.maxBatchSize,
-  );
+  const numTogether = useServeView(({ status }) => rowsTogether(status, location.href));
   if (isCounting || numRows <= took.numRows) return null;
   return describeEstimate(took, numRows, numTogether);
 }

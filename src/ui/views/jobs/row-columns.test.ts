@@ -1,7 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
-import type { JobRow } from '../../../client/index.ts';
-import { describeEstimate, describeJob, describeSpeed, describeTotals, formatLeft } from './describe-job.ts';
+import { DEFAULT_POLICY, type JobRow } from '../../../client/index.ts';
+import { serverBackend } from '../../../protocol/openai/server-model.ts';
+import {
+  describeEstimate,
+  describeJob,
+  describeSpeed,
+  describeTotals,
+  formatLeft,
+  rowsTogether,
+} from './describe-job.ts';
 import { columnsOf, widthsOf } from './row-columns.ts';
 
 const numbers = { numPromptTokens: 3, numOutputTokens: 5 };
@@ -130,5 +138,15 @@ describe('the line of a job', () => {
     expect(describeEstimate(tried, 60, 1)).toBe(
       'Estimate for 60 rows: about 60 s, about 3.7K tokens read and 960 written.',
     );
+  });
+
+  it('reckons at a server with the rows that it is asked for together, whatever the policy of the page', () => {
+    const status = { policy: { ...DEFAULT_POLICY, maxBatchSize: 8 }, backend: serverBackend('https://gpu') };
+    expect(rowsTogether(status, 'https://page.test/')).toBe(64);
+    vi.stubGlobal('document', {});
+    expect(rowsTogether(status, 'http://localhost:8000/')).toBe(4);
+    const { policy } = status;
+    expect(rowsTogether({ policy }, 'https://page.test/')).toBe(8);
+    expect(rowsTogether({ policy: { ...policy, policy: 'off' } }, 'https://page.test/')).toBe(1);
   });
 });
