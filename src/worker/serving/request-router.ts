@@ -20,6 +20,8 @@ import type { OpenTabs } from './reports/open-tabs.ts';
 import type { RequestRegistry } from './reports/request-registry.ts';
 import type { TabMessages } from './tab-messages.ts';
 
+const UNSENDABLE = "The answer can't be sent to the caller: return plain data from the handler.";
+
 /** The fields that all requests of a submission share. */
 interface Submitting extends TurnInfo {
   readonly clientId: ClientId;
@@ -127,8 +129,7 @@ export class RequestRouter {
     } catch (cause) {
       const [first, ...others] = updates;
       if (first?.type !== 'answered') throw cause;
-      const error = `The answer cannot be sent (${String(cause)}): return plain data from the handler.`;
-      if (others.length === 0) this.#fail([first], new Error(error));
+      if (others.length === 0) this.#fail([first], new Error(UNSENDABLE));
       else for (const update of updates) this.#send(clientId, [update]);
       return;
     }

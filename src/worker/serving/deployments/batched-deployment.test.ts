@@ -15,10 +15,11 @@ const WORK_MS = 200;
 /** @param failureOf What the handler throws for a batch, if anything. */
 function createDoubler(
   batchOptions: Deployment<number, number>['batchOptions'] = {},
-  failureOf: (numbers: readonly number[]) => Error | undefined = () => undefined,
+  failureOf: (numbers: readonly number[]) => unknown = () => undefined,
   maxRows?: number,
 ) {
   const clock = new FakeClock();
+  const told = vi.spyOn(console, 'error').mockReturnValue();
   const events: string[] = [];
   const batches: BatchRecord[] = [];
   const queueWaits: number[] = [];
@@ -34,6 +35,7 @@ function createDoubler(
       events.push(`run ${numbers.join()}`);
       await new Promise<void>((resolve) => void clock.setTimer(WORK_MS, resolve));
       const failure = failureOf(numbers);
+      if (failure === 'nothing') throw undefined;
       if (failure) throw failure;
       return numbers.map((number) => (number < 0 ? new RangeError(`${number} is negative`) : number * 2));
     },
@@ -66,7 +68,7 @@ function createDoubler(
     clock.advance(WORK_MS);
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { clock, served, submit, work, events, batches, queueWaits };
+  return { clock, served, submit, work, events, batches, queueWaits, told };
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
@@ -316,6 +318,71 @@ describe('a handler that answers with promises', () => {
     submit('a');
     await advance(1);
     expect(outcomes).toEqual(['a: BATCH_SIZE_MISMATCH']);
+  });
+});
+
+describe('the console has what callers do not get of the code of a deployment', () => {
+  it.each([
+    ['an error', new RangeError('no house')],
+    ['an error with a cause', new Error('no house', { cause: new TypeError('of stone') })],
+    ['errors together', new AggregateError([new Error('one'), new Error('two')])],
+    ['an exception of the browser', new DOMException('no house', 'DataCloneError')],
+    ['a text', 'no house'],
+  ])('%s that the handler throws, once for its batch', async (_, thrown) => {
+    const { submit, work, events, told } = createDoubler(
+      { batchWaitTimeoutMs: 10, maxBatchSize: 2 },
+      () => thrown,
+    );
+    for (const number of [1, 2]) submit(`r${number}`, number);
+    await work();
+    expect(told.mock.calls).toEqual([['The deployment `doubler` failed:', thrown]]);
+    expect(events.slice(1)).toEqual([1, 2].map((number) => `r${number}: ${String(thrown)}`));
+  });
+
+  it('a rejection with nothing', async () => {
+    const { submit, work, told } = createDoubler({}, () => 'nothing');
+    submit('r', 1);
+    await work();
+    expect(told.mock.calls).toEqual([['The deployment `doubler` failed:', undefined]]);
+  });
+
+  it('the errors in slots', async () => {
+    const { submit, work, told } = createDoubler({ batchWaitTimeoutMs: 10, maxBatchSize: 3 });
+    for (const number of [1, -1, -2]) submit(`r${number}`, number);
+    await work();
+    expect(told.mock.calls.map(([, error]) => error)).toEqual(
+      [-1, -2].map((number) => new RangeError(`${number} is negative`)),
+    );
+  });
+
+  it.each(['checkInput', 'batchSizeFn'])('what %s throws', async (part) => {
+    const [told, thrown] = [vi.spyOn(console, 'error').mockReturnValue(), new Error('boom')];
+    const fail = (): never => {
+      throw thrown;
+    };
+    const listener = { onFailed: () => {}, onBatch: () => {}, onQueueWait: () => {} };
+    const { checkInput = (input: unknown) => input, ...batchOptions } = { [part]: fail };
+    const made = {
+      name: 'any',
+      checkInput,
+      batchOptions,
+      handler: async (inputs: readonly unknown[]) => inputs,
+    };
+    const served = new BatchedDeployment(made, new FakeClock(), listener);
+    served.submitAll([{ requestId: createRequestId(), clientId: createClientId(), input: 1, options: {} }]);
+    await vi.waitFor(() => expect(told.mock.calls).toEqual([['The deployment `any` failed:', thrown]]));
+  });
+
+  it('not what is meant for callers, nor what ends with them', async () => {
+    const refusal = InvalidOptionError.of('input', 'a house', 1);
+    const refused = createDoubler({}, () => refusal);
+    refused.submit('refused', 1);
+    refused.submit('not a number', 'x');
+    await refused.work();
+    const left = createDoubler({}, () => new DOMException('aborted', 'AbortError'));
+    left.served.cancel(left.submit('left', 1));
+    await left.work();
+    expect(left.told).not.toHaveBeenCalled();
   });
 });
 

@@ -19,7 +19,7 @@ import type { SubmittedRequest } from '../../../protocol/requests.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from '../../../protocol/errors/runtime.ts';
 import { StepHangError, WasmAbortError } from '../../runtime/faults/runtime-errors.ts';
 import type { AnyDeployment } from '../../../protocol/deployment.ts';
-import { namingInput, ofInput } from '../../../protocol/wire-errors.ts';
+import { isErrorCode, namingInput, ofInput, toWireError } from '../../../protocol/wire-errors.ts';
 import { HandlerHungError } from '../../../protocol/errors/deployments.ts';
 import { HangWatch } from './hang-watch.ts';
 import type { ServedDeployment } from './deployment-set.ts';
@@ -84,6 +84,8 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
   /** The answers of the ending batch. The batcher settles its calls before it reports the batch. */
   #answers: Answer[] = [];
   #numBatches = 0;
+  /** The last error on the console. */
+  #told: unknown = this;
 
   /** @param maxRows Limit of items in the first batches. */
   constructor(
@@ -137,6 +139,7 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
       this.#admit(arrivals);
       for (const arrival of arrivals) void this.#run(arrival);
     } catch (error) {
+      this.#tell(error);
       for (const { requestId } of submissions) this.#listener.onFailed(requestId, error);
     }
   }
@@ -186,6 +189,13 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
     }
   }
 
+  /** Callers get an error's message alone: the console has its class and its stack, once for a batch that it fails. */
+  #tell(error: unknown): void {
+    if (error === this.#told || !isFault(error)) return;
+    this.#told = error;
+    console.error(`The deployment \`${this.#deployment.name}\` failed:`, error);
+  }
+
   /** @throws InvalidOptionError, UnknownOptionError. */
   #arrivalOf({ requestId: id, input, options, place, ...owner }: BatchedSubmission): Arrival {
     parseOptions('options', NO_OPTIONS, options);
@@ -226,8 +236,7 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
     if (hung) throw hung;
     const [first] = arrivals;
     if (!first || first.isBackground) return;
-    if (arrivals.length > maxQueuedRequests)
-      throw crowd(arrivals.length, maxQueuedRequests);
+    if (arrivals.length > maxQueuedRequests) throw crowd(arrivals.length, maxQueuedRequests);
     const limit = this.#queue.limitFor(first, maxQueuedRequests, arrivals.length);
     if (!limit) return;
     const { numMissing, ...details } = limit;
@@ -243,7 +252,8 @@ export class BatchedDeployment implements ServedDeployment<BatchKnobs> {
       const result = await this.#call(arrival, { signal: controller.signal });
       this.#answers.push({ requestId, result });
     } catch (cause) {
-      const { reason } = controller.signal;
+      const { reason, aborted } = controller.signal;
+      if (!aborted) this.#tell(cause);
       const error: unknown = reason instanceof HandlerHungError ? reason : cause;
       this.#listener.onFailed(requestId, isOfInput(error) ? ofInput(error, place) : error);
     } finally {
@@ -257,6 +267,11 @@ function endsRuntime(cause: unknown): boolean {
   return (
     cause instanceof WasmAbortError || cause instanceof DeviceLostError || cause instanceof StepHangError
   );
+}
+
+/** Whether an error is none of those whose code and message say all. */
+function isFault(cause: unknown): boolean {
+  return !isErrorCode(toWireError(cause).code);
 }
 
 /** Errors of the model that a handler runs, or of the handler, which fail any input. */
