@@ -21,7 +21,7 @@ export function argumentFault(
     const type = Object.hasOwn(options, name) ? options[name]?.type : undefined;
     if (type === undefined) {
       const known = Object.keys(options).map((option) => `--${option}`);
-      return `Unknown option \`${rawName}\`: ${describeKnown(rawName, known)}.`;
+      return `Unknown option \`${rawName}\`: ${describeKnown(rawName, known, 'the list below')}.`;
     }
     if (type === 'boolean' && value !== undefined)
       return `Expected \`${rawName}\` without a value, got \`${value}\`.`;
