@@ -23,6 +23,14 @@ describe('a message', () => {
     expect(() => checkLevels(nested(20_000, wrap))).toThrow('more than 500 levels');
   });
 
+  it.each([
+    ['shared memory', new SharedArrayBuffer(8)],
+    ['numbers in it', [{ numbers: new Float32Array(new SharedArrayBuffer(8)) }]],
+    ['a module', { module: new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)) }],
+  ])('is refused with %s, which the browser would drop without a word', (_, value) => {
+    expect(() => checkLevels(value)).toThrow('which other tabs cannot read');
+  });
+
   it('may hold itself, and the same part many times', () => {
     const shared = { numbers: new Float32Array(4), text: 'a' };
     const value: Record<string, unknown> = { list: Array.from({ length: 1000 }, () => shared) };

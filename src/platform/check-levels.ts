@@ -4,6 +4,9 @@
  */
 const MAX_LEVELS = 500;
 
+/** A structured clone has them in its own process alone: the browser drops a message to another one without a word. */
+const OF_ONE_PROCESS = /SharedArrayBuffer|WebAssembly/;
+
 /** @throws RangeError for a value that the other thread may not be able to read. */
 export function checkLevels(value: unknown): void {
   const seen = new Set<object>();
@@ -15,6 +18,8 @@ export function checkLevels(value: unknown): void {
     else if (typeof part === 'object' && part !== null && !seen.has(part)) {
       if (path.length > MAX_LEVELS)
         throw new RangeError(`it has more than ${MAX_LEVELS} levels inside each other`);
+      if (OF_ONE_PROCESS.test(Object.prototype.toString.call(part)))
+        throw new RangeError('it has shared memory or a part of WebAssembly, which other tabs cannot read');
       seen.add(part);
       path.push(partsOf(part).values());
     }
@@ -22,7 +27,7 @@ export function checkLevels(value: unknown): void {
 }
 
 function partsOf(value: object): readonly unknown[] {
-  if (ArrayBuffer.isView(value)) return [];
+  if (ArrayBuffer.isView(value)) return [value.buffer];
   if (value instanceof Map) return [...value].flat();
   return value instanceof Set ? [...value] : Object.values(value);
 }

@@ -92,7 +92,7 @@ export class ModelHost {
       : connect({
           ...options,
           ...Object.fromEntries(Object.keys(OWN).map((name) => [name])),
-          model: this.#wanted === undefined ? options.model : null,
+          model: this.#wanted ? null : options.model,
         });
     return this.#serve;
   }
@@ -106,7 +106,7 @@ export class ModelHost {
       return unavailable('A server answers, but sessions need a model in the browser: set `backend`.');
     const wanted = this.#wanted;
     const isLost = status.state === 'failed' && !stored;
-    if (wanted === undefined || status.model?.id === wanted || isLost) return findingOf(status);
+    if (!wanted || status.model?.id === wanted || isLost) return findingOf(status);
     if (status.load?.id === wanted) return { availability: 'downloading' };
     const isStored = stored?.some(({ id, dtype }) => id === wanted && dtype !== undefined);
     return { availability: isStored ? 'available' : 'downloadable' };
