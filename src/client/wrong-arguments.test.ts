@@ -4,7 +4,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import * as batching from '../batching/index.ts';
 import { clientId } from '../batching/generation/test-support.ts';
 import { parseClientMessages } from '../protocol/client-messages.ts';
-import type { JobInfo } from '../protocol/jobs.ts';
 import { policy } from '../protocol/status.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
@@ -18,6 +17,7 @@ import { StoredJob } from './jobs/stored-job.ts';
 import { KnobOverride } from './knob-override.ts';
 import type { Outgoing } from './links/link.ts';
 import * as promptApi from './prompt-api/index.ts';
+import { jobInfo } from './testing/job-info.ts';
 
 type Call = (...given: readonly unknown[]) => unknown;
 
@@ -46,21 +46,6 @@ const INTERNAL = ['apply', 'end', 'follow', 'refresh', 'reject', 'resolve'];
  * others.
  */
 const LEFT_OUT = new Set([...INTERNAL, 'close', 'imageModel', 'startWorker', 'then']);
-
-const JOB: JobInfo = {
-  id: 'j1',
-  createdAt: '',
-  source: 'rows',
-  deployment: 'text-generator',
-  isChat: false,
-  options: {},
-  seed: 0,
-  columns: ['a'],
-  name: 'Job',
-  state: 'finished',
-  counts: { total: 1, finished: 1, failed: 0 },
-  numRetries: 0,
-};
 
 const ask = (): Promise<never> => Promise.reject(client.InvalidOptionError.of('job', 'another one', 5));
 
@@ -165,7 +150,7 @@ function createObjects() {
   return {
     client: serve,
     jobs: serve.jobs,
-    job: new StoredJob(JOB, ask),
+    job: new StoredJob(jobInfo(), ask),
     override: new KnobOverride('text-generator', policy, ask),
     handle: serve.getHandle('any'),
     response: serve.generate('a'),

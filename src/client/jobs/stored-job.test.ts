@@ -1,23 +1,10 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 
-import type { JobInfo } from '../../protocol/jobs.ts';
 import { Calls } from '../links/calls.ts';
+import { jobInfo } from '../testing/job-info.ts';
 import { StoredJob } from './stored-job.ts';
 
-const RUNNING: JobInfo = {
-  id: 'j1',
-  createdAt: '',
-  source: 'rows',
-  deployment: 'text-generator',
-  isChat: false,
-  options: {},
-  seed: 0,
-  columns: ['a'],
-  name: 'Job',
-  state: 'running',
-  counts: { total: 1, finished: 0, failed: 0 },
-  numRetries: 0,
-};
+const RUNNING = jobInfo({ state: 'running', counts: { total: 1, finished: 0, failed: 0 } });
 const ROW = { index: 0, json: '{"a":1}', result: { text: 'yes', numPromptTokens: 1, numOutputTokens: 1 } };
 
 it('the results of a job end once it has ended and counts them all', async () => {

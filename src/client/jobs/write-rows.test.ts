@@ -5,24 +5,12 @@ import { isLinear } from '../../platform/testing/growth.ts';
 import { readCells, writeCells } from '../../protocol/job-cells.ts';
 import type { JobInfo, JobResult } from '../../protocol/jobs.ts';
 import type { CsvOptions, JobRow } from './types.ts';
+import { jobInfo } from '../testing/job-info.ts';
 import { createWriter } from './write-rows.ts';
 
 const NUMBERS = { numPromptTokens: 1, numOutputTokens: 1 };
-const infoOf = (columns: readonly string[], given: Partial<JobInfo> = {}): JobInfo => ({
-  id: 'j1',
-  createdAt: '',
-  source: 'rows',
-  deployment: 'text-generator',
-  isChat: false,
-  options: {},
-  seed: 0,
-  columns,
-  name: 'Job',
-  state: 'finished',
-  counts: { total: 1, finished: 1, failed: 0 },
-  numRetries: 0,
-  ...given,
-});
+const infoOf = (columns: readonly string[], given: Partial<JobInfo> = {}): JobInfo =>
+  jobInfo({ columns, ...given });
 const rowOf = (json: string, result?: Partial<JobResult>): JobRow => ({
   index: 0,
   input: {},

@@ -1,4 +1,5 @@
 import type { GenerationTool } from '../../../batching/options/tools.ts';
+import { parseJson } from '../../../platform/parse-json.ts';
 import type { ArgumentsReader } from './arguments-reader.ts';
 import type { CallKind, HeadReader } from './call-heads.ts';
 import type { ToolSyntax } from './tool-syntax.ts';
@@ -134,7 +135,7 @@ export class CallsReader {
       this.#text += text;
       call.json += json;
       if (rest === undefined) return false;
-      if (!isJson(call.json)) return this.#enter('over', this.#text);
+      if (parseJson(call.json) === undefined) return this.#enter('over', this.#text);
       this.#give(parts);
     } else if (json !== '') parts.push({ type: 'arguments', json });
     return rest !== undefined && this.#enter('tail', rest);
@@ -181,13 +182,4 @@ function partsOf(call: OpenCall | undefined): readonly CallPart[] {
   if (!call) return [];
   const { name, json } = call;
   return [{ type: 'call', name }, ...(json === '' ? [] : [{ type: 'arguments', json } as const])];
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
