@@ -144,7 +144,7 @@ function spoilLogits(isSpoilt: (row: number, size: number) => boolean): void {
   const { run } = CpuPlan.prototype;
   CpuPlan.prototype.run = async function spoilt(pass, inputs) {
     const runMs = await run.call(this, pass, inputs);
-    for (const index of pass.logitTokens.keys()) {
+    for (const index of pass.wantedTokens.keys()) {
       const logits = this.logits.row(pass.firstLogitRow + index);
       if (isSpoilt(index, logits.length)) logits[7] = 100;
     }

@@ -7,7 +7,7 @@ import { RunCost } from '../runtime/run-cost.ts';
 import { isWasmAbort } from '../runtime/faults/fault-of.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
 import { createCpuPlan, type PlannedModel } from './create-plan.ts';
-import type { CpuPlan, TokenInputs } from './plan/cpu-plan.ts';
+import type { CpuPlan } from './plan/cpu-plan.ts';
 import type { Pass, Span } from './plan/pass.ts';
 
 /** Tokens that run together at most, but for a text that is longer by itself. */
@@ -82,11 +82,13 @@ export class CpuEncoder implements EncoderBackend {
     const numPositions = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     this.#plan.reserve({ numTokens, numPositions });
     const spans = spansOf(rows);
-    const pass: Pass = { numTokens, spans, logitTokens: [], firstLogitRow: 0, state: undefined };
-    return this.#plan.run(pass, this.#inputsOf(rows, spans, numTokens));
+    const inputs = this.#inputsOf(rows, spans, numTokens);
+    const wantedTokens = [...inputs.shares.keys()].filter((token) => inputs.shares[token] !== 0);
+    const pass: Pass = { numTokens, spans, wantedTokens, firstLogitRow: 0, state: undefined };
+    return this.#plan.run(pass, inputs);
   }
 
-  #inputsOf(rows: readonly EncoderRow[], spans: readonly Span[], numTokens: number): TokenInputs {
+  #inputsOf(rows: readonly EncoderRow[], spans: readonly Span[], numTokens: number) {
     const inputs = {
       ids: new Int32Array(numTokens),
       positions: new Int32Array(numTokens),

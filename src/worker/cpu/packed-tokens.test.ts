@@ -44,13 +44,13 @@ describe('passesOf', () => {
   it('cuts rows where a pass is full, and counts logits on', () => {
     const passes = [...passesOf(packTokens(INPUT, INPUT.ids), 2, STATE)].map(({ pass }) => pass);
     expect(passes).toMatchObject([
-      { spans: [{ row: 0, start: 0, numTokens: 2, position: 0 }], logitTokens: [], firstLogitRow: 0 },
+      { spans: [{ row: 0, start: 0, numTokens: 2, position: 0 }], wantedTokens: [], firstLogitRow: 0 },
       {
         spans: [
           { row: 0, start: 0, numTokens: 1, position: 2 },
           { row: 1, start: 1, numTokens: 1, position: 5 },
         ],
-        logitTokens: [0, 1],
+        wantedTokens: [0, 1],
         firstLogitRow: 0,
       },
     ]);

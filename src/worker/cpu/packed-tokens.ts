@@ -65,7 +65,7 @@ export function* passesOf(
       pass: {
         numTokens: end - first,
         spans: spans.flatMap((span) => cut(span, first, end)),
-        logitTokens: wanted,
+        wantedTokens: wanted,
         firstLogitRow,
         state,
       },

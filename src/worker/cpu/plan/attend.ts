@@ -2,7 +2,7 @@ import type { Value } from '../../models/program/program.ts';
 import type { KvPlace } from '../memory/state-rows.ts';
 import type { Place } from './buffers.ts';
 import type { Compiler, OpOf } from './compiler.ts';
-import type { Pass, Span } from './pass.ts';
+import { wantedOf, type Pass, type Span } from './pass.ts';
 
 /** Multiplications that one call makes at most: about a millisecond. */
 const MAX_PRODUCTS = 2 ** 22;
@@ -16,10 +16,19 @@ interface Sequence extends KvPlace {
   readonly positionStride: number;
 }
 
-/** Consecutive queries of a span. */
+/** Consecutive tokens of a span. */
+interface Run {
+  readonly span: Span;
+  /** In the buffer of queries. */
+  readonly row: number;
+  /** In the span. */
+  readonly first: number;
+  readonly num: number;
+}
+
+/** Consecutive queries. */
 interface Queries {
-  /** Among the tokens of the pass. */
-  readonly token: number;
+  readonly row: number;
   readonly num: number;
   /** Positions before them. */
   readonly past: number;
@@ -41,6 +50,10 @@ class Attention {
   readonly #layer: number;
   /** Whether no layer before attends to the same keys. */
   readonly #isFirst: boolean;
+  /** Whether what other tokens attend to isn't wanted. */
+  readonly #isOfWanted: boolean;
+  /** Whether wanted tokens have rows of their own. */
+  readonly #isNarrow: boolean;
 
   constructor(op: OpOf<'attend'>, to: Compiler) {
     const [query, key, value] = op.inputs;
@@ -51,17 +64,32 @@ class Attention {
     this.#output = to.buffers.place(op.outputs[0]);
     this.#isFirst = !to.layers.has(key);
     this.#layer = to.layerOf(key);
+    this.#isNarrow = to.isNarrow;
+    this.#isOfWanted = to.isNarrow || to.lastOfAll === op;
   }
 
   *run(pass: Pass): Iterable<void> {
     if (this.#isFirst) this.#store(pass);
-    for (const span of pass.spans) {
-      const sequence = this.#sequenceOf(pass, span);
-      for (const queries of this.#split(span)) {
+    for (const run of this.#runsOf(pass)) {
+      const sequence = this.#sequenceOf(pass, run.span);
+      for (const queries of this.#split(run)) {
         this.#attend(queries, sequence);
         yield;
       }
     }
+  }
+
+  *#runsOf(pass: Pass): Iterable<Run> {
+    if (!this.#isOfWanted)
+      for (const span of pass.spans) yield { span, row: span.start, first: 0, num: span.numTokens };
+    else
+      for (const { span, row, tokens } of wantedOf(pass))
+        for (let from = 0, num = 0; from < tokens.length; from += num) {
+          const [token = 0] = tokens.slice(from);
+          num = 1;
+          while (tokens[from + num] === token + num) num += 1;
+          yield { span, row: this.#isNarrow ? row + from : token, first: token - span.start, num };
+        }
   }
 
   #store({ spans, state }: Pass): void {
@@ -88,33 +116,33 @@ class Attention {
     };
   }
 
-  *#split({ start, numTokens, position }: Span): Iterable<Queries> {
+  *#split({ span: { position, numTokens }, row, first, num: numQueries }: Run): Iterable<Queries> {
     const length = position + numTokens;
     const { isCausal, heads, inputs } = this.#op;
     const [query] = inputs;
     const size = TILE * Math.max(1, Math.floor(MAX_PRODUCTS / (TILE * 2 * length * query.width)));
     // One or two tokens of a head make no tile. The heads of a token that share keys may.
     const areAlone = heads.numHeads >= LEAST_OF_TILE * heads.numKvHeads;
-    for (let first = 0, num = 0; first < numTokens; first += num) {
-      const rest = numTokens - first;
+    for (let done = 0, num = 0; done < numQueries; done += num) {
+      const rest = numQueries - done;
       const whole = rest < TILE ? rest : rest - (rest % TILE);
       num = areAlone && rest < LEAST_OF_TILE ? 1 : Math.min(size, whole);
-      yield { token: start + first, num, past: isCausal ? position + first : length - num };
+      yield { row: row + done, num, past: isCausal ? position + first + done : length - num };
     }
   }
 
-  #attend({ token, num, past }: Queries, { keys, values, headStride, positionStride }: Sequence): void {
+  #attend({ row, num, past }: Queries, { keys, values, headStride, positionStride }: Sequence): void {
     const { heads, scale, window = 0, isCausal } = this.#op;
     const { numHeads, numKvHeads, headSize } = heads;
     const noSoftcap = 0;
     this.#to.kernels.attend(
-      this.#to.at(this.#query, token),
+      this.#to.at(this.#query, row),
       this.#query.stride,
       keys,
       values,
       headStride,
       positionStride,
-      this.#to.at(this.#output, token),
+      this.#to.at(this.#output, row),
       this.#output.stride,
       this.#to.attentionScratch.address,
       num,

@@ -75,6 +75,12 @@ export class Buffers {
     return place;
   }
 
+  /** Those that were made of a value are made again where an operation asks for them. */
+  forgetForms(value: Value): void {
+    for (const place of this.#forms.get(value)?.values() ?? []) this.release(place);
+    this.#forms.delete(value);
+  }
+
   /** A buffer until `release`. */
   take(width: number): Place {
     const buffer = this.#choose(width);
@@ -94,8 +100,7 @@ export class Buffers {
       const reader = this.#readers.get(value);
       if (value === this.#output || (reader !== undefined && reader !== op)) continue;
       this.release(this.placeOf(value));
-      for (const place of this.#forms.get(value)?.values() ?? []) this.release(place);
-      this.#forms.delete(value);
+      this.forgetForms(value);
     }
   }
 

@@ -41,6 +41,9 @@ export class Compiler {
   readonly rotary = new Map<Rope, RotaryTables>();
   readonly attentionScratch: AttentionScratch;
   readonly #weights: PlacedWeights;
+  /** The last operation that needs all tokens: others attend to them, or a row keeps something of each. */
+  readonly lastOfAll: Op | undefined;
+  #isNarrow = false;
 
   constructor(
     program: Program,
@@ -51,6 +54,7 @@ export class Compiler {
     this.kernels = kernels;
     this.memory = memory;
     this.#weights = weights;
+    this.lastOfAll = lastOfAll(program);
     this.buffers = new Buffers(program);
     this.arena = new Arena(memory, this.buffers.widths);
     this.attentionScratch = new AttentionScratch(memory, numThreads);
@@ -61,6 +65,38 @@ export class Compiler {
 
   add(step: Step): void {
     this.steps.push(step);
+  }
+
+  /** Whether rows are those of the wanted tokens alone, from here on. */
+  get isNarrow(): boolean {
+    return this.#isNarrow;
+  }
+
+  /** Puts the rows of the wanted tokens together: the operations behind compute these alone. */
+  narrow(behind: readonly Op[]): void {
+    const outputs = new Set<Value>(behind.flatMap((op) => op.outputs));
+    const inputs = new Set<Value>(behind.flatMap((op) => op.inputs));
+    const values = [...inputs].filter((value) => value.per === 'token' && !outputs.has(value));
+    const rows = [
+      ...values.map((value) => ({ place: this.buffers.placeOf(value), width: value.width })),
+      ...Object.values(this.tokens).map((place: Place) => ({ place, width: 1 })),
+    ];
+    this.add(({ numTokens, wantedTokens }) => {
+      if (wantedTokens.length === numTokens) return;
+      for (const { place, width } of rows)
+        for (const [row, token] of wantedTokens.entries()) {
+          const from = this.at(place, token);
+          this.memory.bytes.copyWithin(this.at(place, row), from, from + 4 * width);
+        }
+    });
+    for (const value of values) this.buffers.forgetForms(value);
+    this.#isNarrow = true;
+  }
+
+  /** How many rows of a value a pass has, from here on. */
+  rowsOf({ per }: Value): (pass: Pass) => number {
+    if (per === 'text') return ({ spans }) => spans.length;
+    return this.#isNarrow ? ({ wantedTokens }) => wantedTokens.length : ({ numTokens }) => numTokens;
   }
 
   weight({ name }: ModelTensor): PlacedTensor {
@@ -89,10 +125,10 @@ export class Compiler {
 
   /** Copies the rows of a value. */
   copy(value: Value, from: Place, into: Place): void {
-    this.add((pass) => {
-      const [x, out, rows] = [this.at(from), this.at(into), rowsOf(value, pass)];
-      this.kernels.scale(x, from.stride, out, into.stride, rows, value.width, 1);
-    });
+    const rows = this.rowsOf(value);
+    this.add((pass) =>
+      this.kernels.scale(this.at(from), from.stride, this.at(into), into.stride, rows(pass), value.width, 1),
+    );
   }
 
   /** A buffer for the operation's own use. */
@@ -107,8 +143,14 @@ export class Compiler {
   }
 }
 
-export function rowsOf({ per }: Value, { numTokens, spans }: Pass): number {
-  return per === 'token' ? numTokens : spans.length;
+function lastOfAll({ ops, output }: Program): Op | undefined {
+  const attends = ops.filter((op) => op.kind === 'attend');
+  /** The keys of whole texts lie where all tokens lie. Others are in the state since the first operation that has attended to them. */
+  const attendsToNew = (op: OpOf<'attend'>): boolean =>
+    output.per === 'text' || attends.find(({ inputs }) => inputs[1] === op.inputs[1]) === op;
+  return ops.findLast(
+    (op) => op.kind === 'shortConv' || op.kind === 'deltaRule' || (op.kind === 'attend' && attendsToNew(op)),
+  );
 }
 
 /** The operations of one kind. */

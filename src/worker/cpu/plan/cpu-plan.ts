@@ -30,7 +30,11 @@ export class CpuPlan {
 
   constructor(program: Program, kernels: CpuKernels, memory: CpuMemory, weights: PlacedWeights) {
     const to = new Compiler(program, kernels, memory, weights);
-    for (const op of program.ops) compileOp(op, to);
+    const numOfAll = to.lastOfAll ? program.ops.indexOf(to.lastOfAll) + 1 : 0;
+    for (const op of program.ops.slice(0, numOfAll)) compileOp(op, to);
+    const behind = program.ops.slice(numOfAll);
+    to.narrow(behind);
+    for (const op of behind) compileOp(op, to);
     this.#to = to;
     this.#steps = to.steps;
     this.#program = program;

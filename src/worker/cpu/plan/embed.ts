@@ -1,5 +1,4 @@
 import type { Compiler, OpOf } from './compiler.ts';
-import type { Pass } from './pass.ts';
 
 /** Looks rows of a table up, in the encoding that it has. */
 export function compileEmbed({ by, outputs: [output], weights: [table] }: OpOf<'embed'>, to: Compiler): void {
@@ -8,8 +7,9 @@ export function compileEmbed({ by, outputs: [output], weights: [table] }: OpOf<'
   const out = to.buffers.place(output);
   const ids = to.tokens[by];
   const { width } = output;
-  to.add(({ numTokens }: Pass) => {
-    const [rows, into] = [to.at(ids), to.at(out)];
+  const count = to.rowsOf(output);
+  to.add((pass) => {
+    const [rows, into, numTokens] = [to.at(ids), to.at(out), count(pass)];
     if (placed.encoding === 'float32') kernels.embedFloat(placed.address, rows, into, numTokens, width);
     else if (placed.encoding === 'int8') {
       kernels.embedInt8(placed.address, placed.scales, rows, into, numTokens, width);

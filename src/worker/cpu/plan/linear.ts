@@ -2,7 +2,7 @@ import type { ModelTensor } from '../../models/program/model-config.ts';
 import type { Value } from '../../models/program/program.ts';
 import { quantizedRowBytes } from '../kernels/kernels.ts';
 import type { PlacedInt4, PlacedInt8 } from '../weights/place-weights.ts';
-import { rowsOf, type Compiler, type OpOf } from './compiler.ts';
+import type { Compiler, OpOf } from './compiler.ts';
 import type { Place } from './buffers.ts';
 import type { Pass } from './pass.ts';
 
@@ -20,44 +20,21 @@ export function compileLinear(
   to: Compiler,
 ): void {
   const x = to.buffers.placeOf(input);
-  const product = {
-    input,
-    x,
-    width: input.width,
-    bias: to.address(bias),
-    countRows: (pass: Pass) => rowsOf(input, pass),
-  };
+  const countRows = to.rowsOf(input);
+  const product = { input, x, width: input.width, bias: to.address(bias), countRows };
   const multiply = compileProduct(product, matrix, to);
   const out = to.buffers.placeTogether(outputs);
   const sizes = { inputs: input.width, outputs: out.stride };
-  to.add((pass) => parts(multiply, sizes, to.at(out), rowsOf(input, pass)));
+  to.add((pass) => parts(multiply, sizes, to.at(out), countRows(pass)));
 }
 
-/** Multiplies the rows whose logits are wanted alone: first they are put together. */
 export function compileHead(op: OpOf<'head'>, to: Compiler): void {
   const [input, output, [matrix]] = [op.inputs[0], op.outputs[0], op.weights];
-  const all = to.buffers.placeOf(input);
-  to.scratch(input.width, (wanted) => {
-    to.add(({ logitTokens }) => {
-      const { bytes } = to.memory;
-      for (const [i, token] of logitTokens.entries()) {
-        const from = to.at(all, token);
-        bytes.copyWithin(to.at(wanted, i), from, from + 4 * input.width);
-      }
-    });
-    const product = {
-      input,
-      x: wanted,
-      width: input.width,
-      bias: 0,
-      countRows: ({ logitTokens }: Pass) => logitTokens.length,
-    };
-    const multiply = compileProduct(product, matrix, to);
-    const sizes = { inputs: input.width, outputs: output.width };
-    to.add(({ logitTokens, firstLogitRow }) =>
-      parts(multiply, sizes, to.logits.address(firstLogitRow), logitTokens.length),
-    );
-  });
+  const x = to.buffers.placeOf(input);
+  const countRows = to.rowsOf(input);
+  const multiply = compileProduct({ input, x, width: input.width, bias: 0, countRows }, matrix, to);
+  const sizes = { inputs: input.width, outputs: output.width };
+  to.add((pass) => parts(multiply, sizes, to.logits.address(pass.firstLogitRow), countRows(pass)));
   to.buffers.place(output);
 }
 

@@ -3,10 +3,11 @@ import { ACTIVATION_KINDS } from '../kernels/kernels.ts';
 import { compileAttend } from './attend.ts';
 import { compileDeltaRule } from './delta-rule.ts';
 import { compileSplit } from './split.ts';
-import { rowsOf, type Compiler, type OpOf } from './compiler.ts';
+import type { Compiler, OpOf } from './compiler.ts';
 import { compileEmbed } from './embed.ts';
 import { compileHead, compileLinear } from './linear.ts';
 import type { Place } from './buffers.ts';
+import { wantedOf } from './pass.ts';
 
 type OpByKind = { readonly [K in Op['kind']]: OpOf<K> };
 
@@ -40,8 +41,8 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
     const out = to.buffers.place(output, { input, by: op });
     const [gains, biases] = [to.address(gain), to.address(bias)];
     const { kernels } = to;
+    const rows = to.rowsOf(input);
     to.add((pass) => {
-      const rows = rowsOf(input, pass);
       const [from, into, parts] = [to.at(x), to.at(out), input.width / width];
       const isCentered = method === 'rms' ? 0 : 1;
       kernels.normalize(
@@ -51,7 +52,7 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
         biases,
         into,
         out.stride,
-        rows,
+        rows(pass),
         parts,
         width,
         epsilon,
@@ -66,14 +67,15 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
     for (const [i, input] of op.inputs.entries()) {
       const output = op.outputs[i] ?? input;
       const place = ownPlace(op, input, output, to);
-      to.add(({ numTokens }) =>
+      const rows = to.rowsOf(input);
+      to.add((pass) =>
         to.kernels.rotary(
           to.at(place),
           place.stride,
           to.at(to.tokens.position),
           tables.cos,
           tables.sin,
-          numTokens,
+          rows(pass),
           input.width / op.headSize,
           op.headSize,
           half,
@@ -86,8 +88,9 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
     const x = to.buffers.placeOf(input);
     const out = to.buffers.place(output, { input, by: op });
     const kind = ACTIVATION_KINDS[op.activation];
+    const rows = to.rowsOf(input);
     to.add((pass) =>
-      to.kernels.activate(to.at(x), x.stride, to.at(out), out.stride, rowsOf(input, pass), input.width, kind),
+      to.kernels.activate(to.at(x), x.stride, to.at(out), out.stride, rows(pass), input.width, kind),
     );
   },
   add: (op, to) => combine(0, op, to),
@@ -96,26 +99,19 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
     const [input, output] = [op.inputs[0], op.outputs[0]];
     const x = to.buffers.placeOf(input);
     const out = to.buffers.place(output, { input, by: op });
+    const rows = to.rowsOf(input);
     to.add((pass) =>
-      to.kernels.scale(
-        to.at(x),
-        x.stride,
-        to.at(out),
-        out.stride,
-        rowsOf(input, pass),
-        input.width,
-        op.factor,
-      ),
+      to.kernels.scale(to.at(x), x.stride, to.at(out), out.stride, rows(pass), input.width, op.factor),
     );
   },
   pool(op, to) {
     const [input, output] = [op.inputs[0], op.outputs[0]];
     const x = to.buffers.placeOf(input);
     const out = to.buffers.place(output);
-    to.add(({ spans }) => {
-      for (const [text, { start, numTokens }] of spans.entries()) {
-        const shares = to.at(to.tokens.share, start);
-        to.kernels.pool(to.at(x, start), x.stride, shares, to.at(out, text), numTokens, input.width);
+    to.add((pass) => {
+      for (const [text, { tokens, row }] of [...wantedOf(pass)].entries()) {
+        const shares = to.at(to.tokens.share, row);
+        to.kernels.pool(to.at(x, row), x.stride, shares, to.at(out, text), tokens.length, input.width);
       }
     });
   },
@@ -135,6 +131,7 @@ function combine(isProduct: 0 | 1, op: OpOf<'add' | 'multiply'>, to: Compiler): 
   const [first, second] = op.inputs;
   const [a, b] = [to.buffers.placeOf(first), to.buffers.placeOf(second)];
   const out = to.buffers.place(op.outputs[0], { input: first, by: op });
+  const rows = to.rowsOf(first);
   to.add((pass) =>
     to.kernels.combine(
       to.at(a),
@@ -143,7 +140,7 @@ function combine(isProduct: 0 | 1, op: OpOf<'add' | 'multiply'>, to: Compiler): 
       b.stride,
       to.at(out),
       out.stride,
-      rowsOf(first, pass),
+      rows(pass),
       first.width,
       isProduct,
     ),

@@ -15,8 +15,9 @@ export interface Span {
 export interface Pass {
   readonly numTokens: number;
   readonly spans: readonly Span[];
-  /** Tokens whose logits are wanted, in order. Those of the first go to `firstLogitRow`, and so on. */
-  readonly logitTokens: readonly number[];
+  /** Tokens whose outputs are wanted, in order: they have logits, or are pooled. */
+  readonly wantedTokens: readonly number[];
+  /** Logits of the first wanted token go there, and so on. */
   readonly firstLogitRow: number;
   /** Keys and values of the tokens before. Undefined for whole texts, which attend to their own tokens alone. */
   readonly state: CpuStateRows | undefined;
@@ -24,3 +25,16 @@ export interface Pass {
 
 /** One operation of a plan. It may stop between its parts, so that none takes long. */
 export type Step = (pass: Pass) => Iterable<unknown> | void;
+
+/** The wanted tokens of each span. `row` counts those before them. */
+export function* wantedOf({
+  spans,
+  wantedTokens,
+}: Pass): Iterable<{ readonly span: Span; readonly row: number; readonly tokens: readonly number[] }> {
+  let end = 0;
+  for (const span of spans) {
+    const row = end;
+    while ((wantedTokens[end] ?? Infinity) < span.start + span.numTokens) end += 1;
+    yield { span, row, tokens: wantedTokens.slice(row, end) };
+  }
+}

@@ -15,11 +15,12 @@ export function compileSplit(op: OpOf<'split'>, to: Compiler): void {
     const place = to.buffers.place(output);
     const size = output.width / numHeads;
     const first = start;
-    to.add(({ numTokens }) => {
+    const rows = to.rowsOf(input);
+    to.add((pass) => {
       for (let head = 0; head < numHeads; head++) {
         const source = to.at({ ...from, column: from.column + head * headSize + first });
         const target = to.at({ ...place, column: place.column + head * size });
-        to.kernels.scale(source, from.stride, target, place.stride, numTokens, size, 1);
+        to.kernels.scale(source, from.stride, target, place.stride, rows(pass), size, 1);
       }
     });
     start += size;
