@@ -46,6 +46,8 @@ type Action =
 
 interface Scenario {
   readonly isPipelined: boolean;
+  /** Short ones let more steps be in flight. */
+  readonly runMs: number;
   readonly bytesPerRow: number;
   readonly maxPrefillRows: number;
   readonly maxScoredTokens: number;
@@ -110,6 +112,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   isPipelined: fc.boolean(),
+  runMs: fc.constantFrom(0, 3, 10),
   bytesPerRow: fc.constantFrom(0, 0, 7),
   maxPrefillRows: fc.constantFrom(1, 2, 8),
   maxScoredTokens: fc.constantFrom(1, 5, 1000),
@@ -201,6 +204,7 @@ async function play(scenario: Scenario) {
     },
     runner: {
       isPipelined,
+      runMs: scenario.runMs,
       kvCacheLimits: createKvCacheLimits({ bytesPerRow }),
       maxPrefillRows,
       maxScoredTokens,

@@ -27,6 +27,7 @@ import {
   ScriptedRunner,
   settle,
   tokensAlone,
+  type RequestOverrides,
 } from './test-support.ts';
 
 function endAtFive(history: readonly number[]): number {
@@ -292,6 +293,34 @@ describe('a pipelined device', () => {
     await settle();
     expect(inFlight - ended).toBe(1);
     expect(runner.violations).toEqual([]);
+  });
+
+  /** The most steps that are in flight at once. */
+  async function mostInFlight(runMs: number, ...requests: readonly RequestOverrides[]) {
+    let most = 0;
+    const { submit, runner, listener } = createEngine({
+      runner: {
+        ...pipelined,
+        runMs,
+        readbackMs: 0,
+        onStart: () => (most = Math.max(most, runner.steps.length - listener.steps.length)),
+      },
+    });
+    for (const [i, request] of requests.entries()) submit(`r${i}`, { maxNewTokens: 40, ...request });
+    await settle(500);
+    expect(listener.of('finished').map(({ tokenIds }) => tokenIds.length)).toEqual(requests.map(() => 40));
+    expect(runner.violations).toEqual([]);
+    return most;
+  }
+
+  it('has so many steps in flight that all are over within 16 ms, and two to eight', async () => {
+    expect(await mostInFlight(20, {})).toBe(2);
+    expect(await mostInFlight(5, {})).toBe(4);
+    expect(await mostInFlight(1, {})).toBe(8);
+  });
+
+  it('has two in flight where a token decides what may follow it', async () => {
+    expect(await mostInFlight(1, { constraint: { accept: () => false } }, {})).toBe(2);
   });
 
   it('is given no step behind one that changes the rows: a row is to end, or another waits to join', async () => {

@@ -169,13 +169,13 @@ export class Engine {
   }
 
   async #runUntilIdle(): Promise<void> {
+    const behind: StepInFlight[] = [];
     let current = this.#startNext();
     while (current) {
-      await current.launched;
       const { promise: accepted, resolve: onAccepted } = Promise.withResolvers<void>();
-      const behind = this.#startBehind(current.step, accepted);
-      await this.#complete(current, behind === undefined, onAccepted);
-      current = behind ?? this.#startNext();
+      await this.#startBehind(current, behind, accepted);
+      await this.#complete(current, behind.length === 0, onAccepted);
+      current = behind.shift() ?? this.#startNext();
     }
     this.#loop = undefined;
     this.#lastStepEndedAtMs = undefined;
@@ -189,19 +189,31 @@ export class Engine {
     return step && this.#start(step, nowMs);
   }
 
-  /** The device computes the next step while the tokens of this one are read back. */
-  #startBehind(step: Step, accepted: Promise<void>): StepInFlight | undefined {
-    if (!this.#options.runner.isPipelined) return undefined;
-    const nowMs = this.#options.clock.now();
-    const behind = this.#scheduler.scheduleBehind(step, accepted, nowMs);
-    return behind && this.#start(behind, nowMs);
+  /** The device computes the next steps while the tokens of this one are read back. */
+  async #startBehind(current: StepInFlight, behind: StepInFlight[], accepted: Promise<void>): Promise<void> {
+    let last = behind.at(-1) ?? current;
+    await last.launched;
+    while (this.#options.runner.isPipelined) {
+      const nowMs = this.#options.clock.now();
+      const step = this.#scheduler.scheduleBehind(
+        last.step,
+        { numInFlight: 1 + behind.length, accepted },
+        nowMs,
+      );
+      if (!step) return;
+      last = this.#start(step, nowMs);
+      behind.push(last);
+      // It is launched when the tokens of the step before are accepted.
+      if (step.masks) return;
+      await last.launched;
+    }
   }
 
   #start(step: Step, scheduledAtMs: number): StepInFlight {
     const queueLength = this.numWaiting;
     const { reason } = this.#scheduler;
     const { launched, output } = runStep(this.#options.runner, step, this.#options.clock);
-    // When the runtime is lost, the loop does not wait for the step behind.
+    // When the runtime is lost, the loop does not wait for the steps behind.
     output.catch(() => {});
     return { step, scheduledAtMs, reason, queueLength, launched, output };
   }

@@ -99,7 +99,8 @@ describe('a row with fixed state', () => {
       if (prefill) driver.scheduler.update(prefill, outputOf([first]), 0);
     }
     const step = driver.scheduler.schedule(0);
-    const behind = step && driver.scheduler.scheduleBehind(step, Promise.resolve(), 0);
+    const behind =
+      step && driver.scheduler.scheduleBehind(step, { numInFlight: 1, accepted: Promise.resolve() }, 0);
     expect(describeStep(behind)).toBe('decode a b, behind');
     if (step) driver.scheduler.update(step, outputOf([9, 8]), 0);
     if (behind) driver.scheduler.update(behind, outputOf([7, 8]), 0);
@@ -112,7 +113,8 @@ describe('a row with fixed state', () => {
     driver.add('a', { promptTokenIds: PROMPT, maxNewTokens: 20 });
     driver.step();
     const step = driver.scheduler.schedule(0);
-    const behind = step && driver.scheduler.scheduleBehind(step, Promise.resolve(), 0);
+    const behind =
+      step && driver.scheduler.scheduleBehind(step, { numInFlight: 1, accepted: Promise.resolve() }, 0);
     expect(describeStep(behind)).toBe('decode a, behind');
     driver.scheduler.abort(requestId('a'));
     for (const each of [step, behind]) if (each) driver.scheduler.update(each, outputOf([9]), 0);

@@ -92,7 +92,7 @@ const schedule = fc.record({
   knobs: fc.record(knobs),
   bucket: fc.constantFrom(1, 16, 32),
   maxPrefillRows: fc.constantFrom(1, 4),
-  isPipelined: fc.boolean(),
+  numBehind: fc.constantFrom(0, 1, 7),
   bytesPerRow: fc.constantFrom(0, 3),
   actions: fc.array(action, { maxLength: 30, size: 'max' }),
 });
@@ -155,7 +155,7 @@ function touchedBy(step: Step): KvShape {
 class Referee {
   readonly problems: string[] = [];
   readonly #now: Limits;
-  readonly #isPipelined: boolean;
+  readonly #numBehind: number;
   readonly #bytesPerRow: number;
   readonly #scheduler: Scheduler;
   /** One client and one class of priority: what runs is always the first of these. */
@@ -171,12 +171,12 @@ class Referee {
     bucket,
     bytesPerRow,
     maxPrefillRows,
-    isPipelined,
+    numBehind,
   }: Schedule) {
     this.#now = { ...first };
     this.#bytesPerRow = bytesPerRow;
     const kvCacheLimits = liveLimits(this.#now, bucket, bytesPerRow);
-    this.#isPipelined = isPipelined;
+    this.#numBehind = numBehind;
     this.#scheduler = createScheduler(
       { ...firstKnobs, kvCacheMemoryBytes: first.kvCacheMemoryBytes },
       { contextLength: CONTEXT_LENGTH, maxPrefillRows, kvCacheLimits },
@@ -215,13 +215,17 @@ class Referee {
 
   /** Returns false when there is nothing left to do. */
   step(): boolean {
-    const step = this.#scheduler.schedule(0);
-    if (!step) return false;
-    this.#watch(step);
-    const behind = this.#isPipelined ? this.#scheduler.scheduleBehind(step, Promise.resolve(), 0) : undefined;
-    if (behind) this.#watch(behind);
-    this.#answer(step);
-    if (behind) this.#answer(behind);
+    const first = this.#scheduler.schedule(0);
+    if (!first) return false;
+    const inFlight: Step[] = [];
+    for (let step: Step | undefined = first; step;) {
+      this.#watch(step);
+      inFlight.push(step);
+      const flight = { numInFlight: inFlight.length, accepted: Promise.resolve() };
+      const isLast: boolean = inFlight.length > this.#numBehind;
+      step = isLast ? undefined : this.#scheduler.scheduleBehind(step, flight, 0);
+    }
+    for (const step of inFlight) this.#answer(step);
     return true;
   }
 

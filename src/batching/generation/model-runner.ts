@@ -141,8 +141,8 @@ export interface StartedStep {
 }
 
 /**
- * Port to the device. The engine awaits the output of a step before it starts the next. If `isPipelined`, it starts one
- * decode step behind another once that is launched: at most two are in flight, and their outputs come in order.
+ * Port to the device. The engine awaits the output of a step before it starts the next. If `isPipelined`, it starts decode
+ * steps behind another, each once the one before is launched: their outputs come in order.
  *
  * Every few ms `output` must settle in a later task than the step started in, not only in a later microtask. The host
  * delivers submits and cancels between tasks, and the engine itself never yields. A GPU readback takes a task by nature; a

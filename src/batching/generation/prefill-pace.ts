@@ -37,12 +37,17 @@ export class PrefillPace {
     return ms;
   }
 
+  /** How long a decode step takes of late; undefined before the first. */
+  get decodeMs(): number | undefined {
+    return costOf(this.#decodes);
+  }
+
   /**
    * @param stallMs `auto` for about three decode steps.
    * @returns Whole chunks, in tokens; Infinity before both kinds of steps were measured.
    */
   tokensWithin(stallMs: number | 'auto'): number {
-    const decodeMs = costOf(this.#decodes);
+    const { decodeMs } = this;
     const tokenMs = costOf(this.#prefills);
     if (decodeMs === undefined || tokenMs === undefined) return Infinity;
     const limitMs = stallMs === 'auto' ? AUTO_DECODE_STEPS * decodeMs : stallMs;

@@ -9,7 +9,7 @@ import type { GenerationRequest } from './request.ts';
 import type { RequestId } from '../base/ids.ts';
 import { SchedulerState } from './scheduler-state.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
-import { StepPlanner, type StepLimits } from './step-planner.ts';
+import { StepPlanner, type Flight, type StepLimits } from './step-planner.ts';
 
 export interface SchedulerOptions extends SequenceLimits, StepLimits {
   readonly policy: BatchingPolicy;
@@ -134,14 +134,12 @@ export class Scheduler {
   }
 
   /**
-   * The decode step that can follow this one before its tokens are known. Undefined if the tokens or the waiting requests
-   * might change the rows. A row may still end by an unforeseen token: `update` then drops what the later step samples
+   * The decode step that can follow this one, the last in flight, before its tokens are known. Undefined if the tokens or the waiting
+   * requests might change the rows. A row may still end by an unforeseen token: `update` then drops what the later steps sample
    * for it.
-   *
-   * @param accepted Resolves when the constraints have accepted the tokens of this step.
    */
-  scheduleBehind(step: Step, accepted: Promise<void>, nowMs: number): DecodeStep | undefined {
-    const behind = this.#planner.planBehind(step, accepted, nowMs);
+  scheduleBehind(step: Step, flight: Flight, nowMs: number): DecodeStep | undefined {
+    const behind = this.#planner.planBehind(step, flight, nowMs);
     if (!behind) return undefined;
     this.#isTimedOut = false;
     this.#begin(behind, nowMs);

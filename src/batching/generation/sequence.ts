@@ -251,9 +251,9 @@ export class Sequence {
     else if (isLast) this.finish('length');
   }
 
-  /** Whether the next token ends it, whichever it is. */
-  isLastToken({ contextLength }: SequenceLimits): boolean {
-    return this.tokens.length + 1 >= finalLengthOf(this.request, contextLength);
+  /** Whether the next token ends it, or so many tokens do, whichever they are. */
+  isLastToken({ contextLength }: SequenceLimits, numTokens = 1): boolean {
+    return this.tokens.length + numTokens >= finalLengthOf(this.request, contextLength);
   }
 
   /** @param reason An error stands for the reason `error`. */

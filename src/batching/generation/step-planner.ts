@@ -20,6 +20,17 @@ export type StepLimits = Pick<ModelRunner, 'maxPrefillRows' | 'maxScoredTokens' 
 /** One token takes a step in any case. Where guesses are checked, a step takes as many as it may check of a sequence. */
 const FEWEST_JUMPED_TOKENS = { plain: 2, besideGuesses: MOST_GUESSES + 1 };
 
+/** A sequence that arrives waits for the steps in flight. So a further one is started only where those are over within so many ms. */
+const MAX_FLIGHT_MS = 16;
+const MAX_IN_FLIGHT = 8;
+
+/** The steps that the device has been given. */
+export interface Flight {
+  readonly numInFlight: number;
+  /** Resolves when the constraints have accepted the tokens of the first of them. */
+  readonly accepted: Promise<void>;
+}
+
 /** Composes the next step: which rows it has, and what is copied before it. */
 export class StepPlanner {
   readonly #state: SchedulerState;
@@ -68,14 +79,18 @@ export class StepPlanner {
   }
 
   /** See `Scheduler.scheduleBehind`. */
-  planBehind(step: Step, accepted: Promise<void>, nowMs: number): DecodeStep | undefined {
+  planBehind(step: Step, { numInFlight, accepted }: Flight, nowMs: number): DecodeStep | undefined {
     const { numRunning, limits } = this.#state;
     if (step.kind !== 'decode' || numRunning !== step.rows.length) return undefined;
+    if (numInFlight > 1 && !this.#isSoonOver(numInFlight)) return undefined;
     const { waiting, isUrgent } = this.#admission;
     if (waiting.length > 0 && (isUrgent || this.#admission.numPlaces(nowMs) > 0)) return undefined;
     const goesOn = (row: StepRow): boolean => {
       const sequence = this.#state.get(row.requestId);
-      if (sequence?.numComputedTokens !== row.startPosition || sequence.isLastToken(limits)) return false;
+      if (sequence?.numComputedTokens !== row.startPosition - (numInFlight - 1)) return false;
+      if (sequence.isLastToken(limits, numInFlight)) return false;
+      // What a constraint allows behind the token in flight isn't known.
+      if (numInFlight > 1) return sequence.request.constraint === undefined;
       // The token in flight is the first of these.
       return !this.#isWorthJumping(sequence.forcedTokenIds.length - 1);
     };
@@ -91,6 +106,11 @@ export class StepPlanner {
     this.#kv.makeRoom({ length });
     const kvShape = this.#kv.reserve({ length });
     return { kind: 'decode', isBehind: true, kvShape, transfers: [], rows, ...(masks && { masks }) };
+  }
+
+  #isSoonOver(numInFlight: number): boolean {
+    const { decodeMs = Infinity } = this.#pace;
+    return numInFlight < MAX_IN_FLIGHT && numInFlight * decodeMs < MAX_FLIGHT_MS;
   }
 
   /** Known when the constraints have accepted the tokens of the step before. */

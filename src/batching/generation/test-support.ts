@@ -322,7 +322,7 @@ export class ScriptedRunner implements ModelRunner {
 
   start(step: Step): StartedStep {
     const isBehind = step.kind === 'decode' && step.isBehind;
-    this.#check(this.#numInFlight <= (isBehind ? 1 : 0), 'a step starts while others are in flight');
+    this.#check(isBehind || this.#numInFlight === 0, 'a step starts while others are in flight');
     this.#numInFlight += 1;
     this.steps.push(step);
     this.#options.onStart?.(step);
@@ -332,7 +332,9 @@ export class ScriptedRunner implements ModelRunner {
       () => undefined,
     );
     this.#previous = ended;
-    return { launched: this.isPipelined && step.kind === 'decode' ? Promise.resolve() : ended, output };
+    if (!this.isPipelined || step.kind === 'prefill') return { launched: ended, output };
+    // Sampling needs the masks.
+    return { launched: Promise.resolve(step.masks).then(() => {}), output };
   }
 
   get kvShape(): KvShape {
