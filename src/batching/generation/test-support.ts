@@ -334,7 +334,7 @@ export class ScriptedRunner implements ModelRunner {
     this.#previous = ended;
     if (!this.isPipelined || step.kind === 'prefill') return { launched: ended, output };
     // Sampling needs the masks.
-    return { launched: Promise.resolve(step.masks).then(() => {}), output };
+    return { launched: Promise.resolve(step.masks).then(() => undefined), output };
   }
 
   get kvShape(): KvShape {
