@@ -319,8 +319,10 @@ describe('a pipelined device', () => {
     expect(await mostInFlight(1, {})).toBe(8);
   });
 
-  it('has two in flight where a token decides what may follow it', async () => {
-    expect(await mostInFlight(1, { constraint: { accept: () => false } }, {})).toBe(2);
+  it('has two in flight where a token decides what may follow it, not where it may end the text', async () => {
+    const accept = (): boolean => false;
+    expect(await mostInFlight(1, { constraint: { accept, mask: () => undefined } }, {})).toBe(2);
+    expect(await mostInFlight(1, { constraint: { accept } })).toBe(8);
   });
 
   it('is given no step behind one that changes the rows: a row is to end, or another waits to join', async () => {

@@ -89,8 +89,8 @@ export class StepPlanner {
       const sequence = this.#state.get(row.requestId);
       if (sequence?.numComputedTokens !== row.startPosition - (numInFlight - 1)) return false;
       if (sequence.isLastToken(limits, numInFlight)) return false;
-      // What a constraint allows behind the token in flight isn't known.
-      if (numInFlight > 1) return sequence.request.constraint === undefined;
+      // A mask behind the token in flight isn't known before the token.
+      if (numInFlight > 1) return !sequence.request.constraint?.mask;
       // The token in flight is the first of these.
       return !this.#isWorthJumping(sequence.forcedTokenIds.length - 1);
     };
