@@ -93,3 +93,20 @@ it('a ranking returns its documents as they were sent', async () => {
     expect.stringContaining(`"document":${document}`),
   ]);
 });
+
+it('a ranking says which documents were cut, because a body that asks for nothing lets them be', async () => {
+  const { bridge, url } = await mountBridge();
+  const results = [true, false].map((isTruncated, index) => ({ index, score: 1, isTruncated }));
+  answerWith(bridge, () => Promise.resolve({ results, numTokens: 1 }));
+  const response = await fetch(`${url}/v1/rerank`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query: 'a', documents: ['b', 'c'] }),
+  });
+  expect(await response.json()).toMatchObject({
+    results: [
+      { index: 0, is_truncated: true },
+      { index: 1, is_truncated: false },
+    ],
+  });
+});

@@ -128,9 +128,10 @@ async function answerRerank(serve: TabserveClient, exchange: Exchange): Promise<
   const answer = {
     id: exchange.requestId,
     model: modelOf(serve, RERANKER) ?? asked.model,
-    results: results.map(({ index, score }) => ({
+    results: results.map(({ index, score, isTruncated }) => ({
       index,
       relevance_score: score,
+      is_truncated: isTruncated,
       ...(asked.return_documents && { document: documentOf(sent[index]) }),
     })),
     usage: usageOf(numTokens),

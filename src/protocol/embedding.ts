@@ -56,6 +56,8 @@ export interface Ranking {
     readonly index: number;
     /** The sigmoid of the model's score, from 0 to 1. */
     readonly score: number;
+    /** Whether the query or the document was cut. Servers other than Tabserve don't say. */
+    readonly isTruncated?: boolean | undefined;
   }[];
   /** Tokens that the model has read, the query's once for each document. */
   readonly numTokens: number;

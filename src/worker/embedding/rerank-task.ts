@@ -4,9 +4,8 @@ import { isWholeText } from '../../batching/base/validate.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { RERANKER, type Ranking } from '../../protocol/embedding.ts';
 import { RERANK_CHECKS, requireList } from '../../protocol/encoder-options.ts';
-import type { EncoderRow } from '../runtime/encoder-inputs.ts';
 import type { EncoderTask } from './encoder-task.ts';
-import { TEXTS_PER_PIECE, tokenize } from './read-texts.ts';
+import { TEXTS_PER_PIECE, tokenize, type ReadRow } from './read-texts.ts';
 import { pairTooLong } from '../../protocol/errors/deployment-messages.ts';
 
 /** Scores pairs of a query and a document. */
@@ -23,7 +22,7 @@ export const rerankTask: EncoderTask = {
     const { pair } = model.tokenizer.frames;
     const room =
       maxTokens - pair.reduce((sum, part) => sum + (typeof part === 'string' ? 0 : part.length), 0);
-    const rows: EncoderRow[] = [];
+    const rows: ReadRow[] = [];
     for (const [index, document] of documents.entries()) {
       const place = `documents[${index}]`;
       const ids = yield* tokenize(isWholeText(place, document), place, model, reading);
@@ -34,7 +33,7 @@ export const rerankTask: EncoderTask = {
       const texts = { A: queryIds.slice(0, numOfQuery), B: ids.slice(0, numOfDocument) };
       const parts = pair.map((part) => (typeof part === 'string' ? texts[part] : part));
       const numFirst = parts.slice(0, pair.indexOf('B')).reduce((sum, { length }) => sum + length, 0);
-      rows.push({ tokenIds: parts.flat(), numFirst });
+      rows.push({ tokenIds: parts.flat(), numFirst, isTruncated: numTokens > room });
       if (rows.length % TEXTS_PER_PIECE === 0) yield;
     }
     const numTokens = rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
@@ -46,7 +45,11 @@ export const rerankTask: EncoderTask = {
           .map(([score = 0], index) => ({ index, score }))
           .toSorted((a, b) => b.score - a.score)
           .slice(0, topN);
-        const results = best.map(({ index, score }) => ({ index, score: 1 / (1 + Math.exp(-score)) }));
+        const results = best.map(({ index, score }) => ({
+          index,
+          score: 1 / (1 + Math.exp(-score)),
+          isTruncated: rows[index]?.isTruncated,
+        }));
         return { results, numTokens };
       },
     };

@@ -33,7 +33,9 @@ const embeddings = v.object({
 });
 
 const ranking = v.object({
-  results: v.array(v.object({ index: count, relevance_score: v.number() })),
+  results: v.array(
+    v.object({ index: count, relevance_score: v.number(), is_truncated: v.optional(v.boolean()) }),
+  ),
   usage,
 });
 
@@ -86,7 +88,7 @@ export async function rerank(request: EncoderRequest): Promise<Ranking> {
   const { results, usage: used } = answer.output;
   return {
     results: results
-      .map(({ index, relevance_score: score }) => ({ index, score }))
+      .map(({ index, relevance_score: score, is_truncated: isTruncated }) => ({ index, score, isTruncated }))
       .toSorted((a, b) => b.score - a.score),
     numTokens: used?.total_tokens ?? 0,
   };

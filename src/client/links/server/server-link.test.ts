@@ -376,6 +376,15 @@ describe('an encoder', () => {
     expect(asked.at(-1)?.body).toEqual({ model: 'gpt', query: 'q', documents: ['a', 'b'], top_n: 2 });
   });
 
+  it('says which pairs another Tabserve has cut', async () => {
+    answers['/v1/models'] = listOf('tabserve');
+    answers['/v1/rerank'] = () => json({ results: [{ index: 0, relevance_score: 0.9, is_truncated: true }] });
+    const ranking = open()
+      .getHandle('reranker')
+      .remote({ query: 'q', documents: ['a'] }, { truncate: true });
+    expect((await ranking).results).toEqual([{ index: 0, score: 0.9, isTruncated: true }]);
+  });
+
   it('is not asked for what the server would not do, or not tell', async () => {
     const embedder = open().getHandle('embedder');
     const refused = [{ truncate: true }, { normalize: false }, { prompt: 'query' }];

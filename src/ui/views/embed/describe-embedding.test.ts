@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { WEBGPU } from '../../testing/test-support.ts';
-import { describeEmbedding, describeLines, describePlaces } from './describe-embedding.ts';
+import { describeEmbedding, describeLines, describePlaces, describeSearchCut } from './describe-embedding.ts';
 
 const VECTORS = [new Float32Array(1), new Float32Array(1)];
 
@@ -39,6 +39,16 @@ it('says which lines a search finds while others are typed', () => {
   expect(describeLines('one\ntwo\nthree', EMBEDDED)).toBe(`3 lines. ${before}`);
   expect(describeLines(' ', EMBEDDED)).toBe(before);
   expect(describeLines('one', undefined)).toBe('1 line.');
+});
+
+it('says what of a search was cut', () => {
+  const hits = [true, false, true].map((isCut, index) => ({ index, score: 1, isCut }));
+  const query = 'The query is longer than the 256 tokens that the model reads: its beginning counts.';
+  expect(describeSearchCut({ hits: [], isQueryCut: false }, 256, 512)).toBe('');
+  expect(describeSearchCut({ hits: [], isQueryCut: true }, 256, 512)).toBe(query);
+  expect(describeSearchCut({ hits, isQueryCut: true }, 256, 512)).toBe(
+    `${query} 2 lines with the query are longer than the 512 tokens that the reranker reads: the beginnings count.`,
+  );
 });
 
 it('says where batches ran, and from which size on the GPU pays', () => {

@@ -2,7 +2,7 @@ import type { EncoderInfo } from '../../../client/index.ts';
 import { BACKENDS } from '../../panels/header/describe-state.ts';
 import { formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import { shortName } from '../../panels/header/chip-text.ts';
-import type { EmbedProgress, Embedded } from './embed-room.ts';
+import type { EmbedProgress, EmbedView, Embedded } from './embed-room.ts';
 import { splitLines } from './split-lines.ts';
 
 /** `1,024 of 10,000 · 312 texts/s` */
@@ -34,9 +34,27 @@ function describeBefore(embedded: Embedded | undefined): string {
 
 function describeCut({ numCut, maxTokens }: Embedded): string {
   const longer = numCut === 1 ? '1 is' : `${formatCount(numCut)} are`;
-  return numCut > 0
-    ? ` ${longer} longer than the ${formatCount(maxTokens)} tokens that the model reads: the beginning counts.`
-    : '';
+  return numCut > 0 ? ` ${longer} longer than ${readBy(maxTokens, 'model')}: the beginning counts.` : '';
+}
+
+/** Says what of a search the models haven't read. @param rerankTokens The most that the reranker reads. */
+export function describeSearchCut(
+  { hits, isQueryCut }: Pick<EmbedView, 'hits' | 'isQueryCut'>,
+  maxTokens: number,
+  rerankTokens: number,
+): string {
+  const numCut = hits.filter(({ isCut }) => isCut).length;
+  return [
+    isQueryCut && `The query is longer than ${readBy(maxTokens, 'model')}: its beginning counts.`,
+    numCut > 0 &&
+      `${countLines(numCut)} with the query ${numCut === 1 ? 'is' : 'are'} longer than ${readBy(rerankTokens, 'reranker')}: the beginnings count.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function readBy(maxTokens: number, reader: string): string {
+  return `the ${formatCount(maxTokens)} tokens that the ${reader} reads`;
 }
 
 function sameLines(lines: readonly string[], others: readonly string[]): boolean {

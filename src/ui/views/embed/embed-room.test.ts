@@ -196,6 +196,22 @@ describe('a search', () => {
     expect([hits(), requests]).toEqual([[], []]);
   });
 
+  it('tells of a query, and of a pair of the reranker, that the model reads in part', async () => {
+    const { room, requests, answerAll, embed } = setUp();
+    await embed(LINES);
+    const searching = room.search('long 0');
+    await answerAll();
+    await searching;
+    expect(room.store.getState().isQueryCut).toBe(true);
+    const reranking = room.setReranks(true);
+    await answerAll();
+    requests[0]?.answer({ results: [{ index: 0, score: 0.9, isTruncated: true }], numTokens: 9 });
+    await reranking;
+    expect(room.store.getState()).toMatchObject({ isQueryCut: true, hits: [{ isCut: true }] });
+    await room.search('');
+    expect(room.store.getState().isQueryCut).toBe(false);
+  });
+
   it('is reranked on demand, with both scores', async () => {
     const { room, requests, answerAll, embed, hits } = setUp();
     await embed(LINES);

@@ -32,6 +32,8 @@ export interface EmbedProgress {
 export interface Hit extends Nearest {
   /** The reranker's score of the line for the query, from 0 to 1. */
   readonly rerankScore?: number;
+  /** Whether the reranker read only the beginning of the query or of the line. */
+  readonly isCut?: boolean | undefined;
 }
 
 export interface EmbedView {
@@ -40,6 +42,8 @@ export interface EmbedView {
   readonly progress: EmbedProgress | undefined;
   readonly embedded: Embedded | undefined;
   readonly query: string;
+  /** Whether the model read only the beginning of the query of the hits. */
+  readonly isQueryCut: boolean;
   /** Best first; those of the query before until its own come. */
   readonly hits: readonly Hit[];
   readonly reranks: boolean;
@@ -63,6 +67,7 @@ export class EmbedRoom {
     progress: undefined,
     embedded: undefined,
     query: '',
+    isQueryCut: false,
     hits: [],
     reranks: false,
     error: undefined,
@@ -109,7 +114,11 @@ export class EmbedRoom {
       });
       const durationMs = performance.now() - startedAtMs;
       const { id: modelId, maxTokens } = info;
-      this.store.setState({ embedded: { lines, ...texts, modelId, maxTokens, durationMs }, hits: [] });
+      this.store.setState({
+        embedded: { lines, ...texts, modelId, maxTokens, durationMs },
+        hits: [],
+        isQueryCut: false,
+      });
       void this.search(this.store.getState().query);
     } catch (caught) {
       if (!abort.signal.aborted) this.store.setState({ error: toWireError(caught) });
@@ -137,11 +146,11 @@ export class EmbedRoom {
     const { embedded } = this.store.getState();
     const info = encoderOf(this.#client, EMBEDDER);
     if (!embedded || query.trim() === '' || info?.id !== embedded.modelId) {
-      this.store.setState({ hits: [] });
+      this.store.setState({ hits: [], isQueryCut: false });
       return;
     }
     try {
-      const { embedding } = await this.#client.getHandle(EMBEDDER).remote(query, {
+      const { embedding, isTruncated: isQueryCut } = await this.#client.getHandle(EMBEDDER).remote(query, {
         normalize: true,
         truncate: true,
         prompt: info.prompts.includes('query') ? 'query' : undefined,
@@ -149,7 +158,7 @@ export class EmbedRoom {
       });
       if (signal.aborted) return;
       const hits = topK(embedding, embedded.vectors, NUM_HITS);
-      this.store.setState({ hits });
+      this.store.setState({ hits, isQueryCut });
       if (this.store.getState().reranks && encoderOf(this.#client, RERANKER))
         await this.#rerank(query, hits, embedded, signal);
     } catch (caught) {
@@ -169,9 +178,9 @@ export class EmbedRoom {
       .remote({ query, documents }, { truncate: true, signal });
     if (signal.aborted) return;
     this.store.setState({
-      hits: results.flatMap(({ index, score }) => {
+      hits: results.flatMap(({ index, score, isTruncated: isCut }) => {
         const hit = hits[index];
-        return hit ? { ...hit, rerankScore: score } : [];
+        return hit ? { ...hit, rerankScore: score, isCut } : [];
       }),
     });
   }

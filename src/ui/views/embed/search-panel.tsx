@@ -5,6 +5,7 @@ import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { RERANKER } from '../../../client/index.ts';
 import { shortName } from '../../panels/header/chip-text.ts';
 import type { Embedded, Hit } from './embed-room.ts';
+import { describeSearchCut } from './describe-embedding.ts';
 import { useEmbedRoom, useEmbedView, useEncoder } from './embed-context.ts';
 
 /** The lines nearest to what is typed. */
@@ -18,10 +19,12 @@ export function SearchPanel({
   const room = useEmbedRoom();
   const query = useEmbedView((view) => view.query);
   const hits = useEmbedView((view) => view.hits);
+  const isQueryCut = useEmbedView((view) => view.isQueryCut);
   const error = useEmbedView((view) => view.searchError);
   const reranks = useEmbedView((view) => view.reranks);
   const reranker = useEncoder(RERANKER);
   const [best] = hits;
+  const cut = describeSearchCut({ hits, isQueryCut }, embedded.maxTokens, reranker?.maxTokens ?? 0);
   const nearest = best && embedded.lines[best.index];
   return (
     <Panel title="Search" className="embed-search">
@@ -45,6 +48,7 @@ export function SearchPanel({
         />
       )}
       <div role="alert">{error && <ErrorLine error={error} />}</div>
+      <output className="note">{cut}</output>
       <output className="visually-hidden">{nearest === undefined ? '' : `Nearest: ${nearest}`}</output>
       <ScrollBox label="Hits" className="embed-hits">
         <ol aria-label="Nearest lines">
@@ -58,7 +62,7 @@ export function SearchPanel({
   );
 }
 
-function HitRow({ hit: { score, rerankScore }, line }: { readonly hit: Hit; readonly line: string }) {
+function HitRow({ hit: { score, rerankScore, isCut }, line }: { readonly hit: Hit; readonly line: string }) {
   return (
     <li className="embed-hit">
       <span className="grow">{line}</span>
@@ -68,6 +72,7 @@ function HitRow({ hit: { score, rerankScore }, line }: { readonly hit: Hit; read
       {rerankScore !== undefined && (
         <span className="strong muted" title="The reranker's score, from 0 to 1">
           rank {rerankScore.toFixed(3)}
+          {isCut && ', cut'}
         </span>
       )}
     </li>
