@@ -1,3 +1,5 @@
+import { isRounded } from '../batching/base/lost-digits.ts';
+
 // Engines say in words of their own why a text is no JSON, and not always where.
 
 /** What a text breaks JSON's rules with. */
@@ -26,6 +28,13 @@ export function describeJsonFault(text: string): string | undefined {
   const column = `column ${(lines.at(-1) ?? '').length + 1}`;
   const place = text.trim().includes('\n') ? `line ${lines.length}, ${column}` : column;
   return `expected ${expected} at ${place}, got ${foundAt(text, fault.at)}`;
+}
+
+const STRING_OR_WORD = /"(?:[^"\\]+|\\.)*"|[^\s,:{}[\]"]+/g;
+
+/** The first integer of JSON that JavaScript would round, as it is spelled. */
+export function roundedIn(json: string): string | undefined {
+  return json.match(STRING_OR_WORD)?.find((token) => isRounded(token));
 }
 
 function faultIn(text: string): Fault | undefined {

@@ -11,7 +11,29 @@ import {
   formatParameters,
   formatSeconds,
   NO_VALUE,
+  parseNumber,
 } from './format.ts';
+
+describe('a typed number', () => {
+  it.each([
+    ['12', 12],
+    [' -3 ', -3],
+    ['2.0', 2],
+    ['0.5', 0.5],
+    ['1e-3', 0.001],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['Infinity', Infinity],
+  ])('%s is what it says', (text, number) => {
+    expect(parseNumber(text)).toBe(number);
+  });
+
+  it.each(['', ' ', 'many', '0x10', '1e3', '9007199254740993', '2.9999999999999999999', '1e-400'])(
+    '“%s” is refused, where it would be another one or is meant as an integer',
+    (text) => {
+      expect(parseNumber(text)).toBeNaN();
+    },
+  );
+});
 
 describe('numbers', () => {
   it.each([

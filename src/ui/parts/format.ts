@@ -5,9 +5,14 @@ const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const EUROS = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR', maximumFractionDigits: 0 });
 const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** The number that a field holds: NaN for an empty text, where `Number('')` is 0. */
+/**
+ * The number that a field holds: NaN for a text that is none. An integer is written in plain digits, and beyond 2⁵³ it would be
+ * rounded.
+ */
 export function parseNumber(text: string): number {
-  return text.trim() === '' ? Number.NaN : Number(text);
+  const number = Number(text);
+  if (!Number.isInteger(number)) return number;
+  return Number.isSafeInteger(number) && /^\s*[+-]?\d+(?:\.0*)?\s*$/.test(text) ? number : Number.NaN;
 }
 
 export function formatCount(count: number): string {

@@ -16,6 +16,8 @@ it.each([
 it('a text that is no number is left to the worker, which refuses it', () => {
   expect(knobValue('much')).toBeNaN();
   expect(knobValue('much', 2 ** 20)).toBeNaN();
+  expect(knobValue('0x10')).toBeNaN();
+  expect(knobValue('9007199254740993')).toBeNaN();
   expect(knobValue('1.5')).toBe(1.5);
   expect(knobText(undefined)).toBe('');
 });

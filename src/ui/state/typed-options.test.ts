@@ -65,7 +65,8 @@ describe('generation options', () => {
   it.each([
     ['choice\n ', 'There is no choice. Write each on a line of its own.'],
     ['json_schema', 'There is no schema. Write one, such as {"type": "object"}.'],
-    ['json_schema\n{"type": }', 'The schema is no JSON (Unexpected token'],
+    ['json_schema\n{"type": }', 'The schema isn’t JSON: expected a value at column 10'],
+    ['json_schema\n{"const": 9007199254740993}', 'The schema has the number 9007199254740993'],
     ['json_schema\n7', 'Expected `responseFormat.schema` to be a JSON Schema'],
     ['haiku\nfive seven five', 'whose type is one of json_schema'],
   ])('refuses the shape %j, naming what to write', (responseFormat, message) => {
@@ -96,7 +97,7 @@ describe('generation options', () => {
   });
 
   it.each([
-    ['maxNewTokens', ['0', '1.5', '-3', 'many', 'Infinity']],
+    ['maxNewTokens', ['0', '1.5', '-3', 'many', 'Infinity', '0x10', '1e1', '2.9999999999999999999']],
     ['temperature', ['-0.1', '9', 'NaN', 'Infinity', 'warm']],
     ['topK', ['-1', '2.5']],
     ['topP', ['0', '1.01', '-1']],
@@ -107,7 +108,7 @@ describe('generation options', () => {
     ['n', ['0', '17', '1.5', 'two']],
     ['priority', ['0.5', '-101', '101', 'high']],
     ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
-    ['seed', ['-1', '4294967296', '0.5']],
+    ['seed', ['-1', '4294967296', '0.5', '1e3']],
     ['logprobs', ['-1', '21', '2.5', 'all']],
   ] as const)('refuses what is out of range for %s, at its field', (field, wrongTexts) => {
     for (const text of wrongTexts) {

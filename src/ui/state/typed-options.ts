@@ -15,6 +15,7 @@ import {
   type GenerationTexts,
   type ParsedGeneration,
 } from './generation-fields.ts';
+import { parseNumber } from '../parts/format.ts';
 import { formatOf, hasChoices } from './typed-shape.ts';
 
 /** A form of which nothing is typed, or refused. */
@@ -53,7 +54,7 @@ export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
     if (typed === '') continue;
     try {
       const value = option.type === 'response-format' ? formatOf(text) : optionFromText(option, typed);
-      values[name] = checkOf(option)(name, value);
+      values[name] = checkOf(option)(name, typeof value === 'number' ? parseNumber(typed) : value);
     } catch (error) {
       if (option.type === 'response-format' && error instanceof Error) {
         errors[name] = error.message;

@@ -1,3 +1,5 @@
+import { parseTypedJson } from '../parts/typed-json.ts';
+
 /** A shape of answers as the form holds it. */
 export interface TypedShape {
   /** A type of response format, or '' for any text. */
@@ -40,10 +42,5 @@ function choicesRequired(body: string): readonly string[] {
 
 function schemaOf(body: string): unknown {
   if (body.trim() === '') throw new Error('There is no schema. Write one, such as {"type": "object"}.');
-  try {
-    return JSON.parse(body);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`The schema is no JSON (${reason}). Correct it.`, { cause });
-  }
+  return parseTypedJson(body, 'The schema');
 }

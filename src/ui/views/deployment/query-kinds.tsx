@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { parseNumber } from '../../parts/format.ts';
+import { parseTypedJson } from '../../parts/typed-json.ts';
 import { toWireError } from '../../parts/to-wire-error.ts';
 import { describeRange, HOUSE_FEATURES, isSwitch, parseHouse, varyHouse } from './house-features.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
@@ -60,7 +61,7 @@ const ADDER: QueryKind = {
     if (numQueries > 1) return { inputs: NINE_NUMBERS };
     const number = parseNumber(text);
     if (Number.isFinite(number)) return { inputs: [number] };
-    return { errors: { number: `Expected a number, got “${text}”.` } };
+    return { errors: { number: `Expected a number of at most 15 digits, got “${text}”.` } };
   },
 };
 
@@ -106,10 +107,9 @@ function jsonKindOf(deployment: string): QueryKind {
     buttons: [{ title: 'Send 9 queries', numQueries: 9 }],
     parse: ({ input = '' }, numQueries) => {
       try {
-        return { inputs: Array<unknown>(numQueries).fill(JSON.parse(input)) };
+        return { inputs: Array<unknown>(numQueries).fill(parseTypedJson(input, 'This')) };
       } catch (caught) {
-        const { message } = toWireError(caught);
-        return { errors: { input: `This isn’t JSON (${message}). Correct it, or put text in quotes.` } };
+        return { errors: { input: toWireError(caught).message } };
       }
     },
   };
