@@ -26,6 +26,7 @@ it.each<[OptionName, string]>([
   ['ignoreEos', '1'],
   ['stopTokenIds', '262,'],
   ['logitBias', '262'],
+  ['logitBias', '5:1,5:2'],
   ['tools', '[{'],
   ['toolChoice', '{'],
 ])('%s typed as “%s” has no value', (name, text) => {

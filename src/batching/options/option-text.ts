@@ -47,7 +47,7 @@ export function expectedText(option: GenerationOption): string {
   if (option.type === 'strings') return `a text of 1 to ${option.maxLength} characters`;
   if (option.type === 'token-ids') return 'token ids, like 262,13';
   if (option.type === 'logit-bias')
-    return `token ids with a number from ${option.from} to ${option.to} each, like 262:-100,13:2.5`;
+    return `distinct token ids with a number from ${option.from} to ${option.to} each, like 262:-100,13:2.5`;
   return checkOf(option).expected;
 }
 
@@ -83,5 +83,6 @@ function logitBiasFrom(text: string): Readonly<Record<string, number>> | undefin
   const entries = text.split(',').filter((entry) => entry.trim() !== '');
   const biases = entries.map((entry) => /^\s*(\d+)\s*:\s*(-?\d+(?:\.\d+)?)\s*$/.exec(entry));
   if (biases.includes(null)) return undefined;
-  return Object.fromEntries(biases.map((match) => [match?.[1], Number(match?.[2])]));
+  const record = Object.fromEntries(biases.map((match) => [match?.[1], Number(match?.[2])]));
+  return Object.keys(record).length < biases.length ? undefined : record;
 }
