@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  countOf,
   formatBytes,
   formatEachMs,
   formatEuros,
@@ -33,6 +34,16 @@ describe('a typed number', () => {
       expect(parseNumber(text)).toBeNaN();
     },
   );
+});
+
+it.each([
+  [0, 'row', undefined, '0 rows'],
+  [1, 'row', undefined, '1 row'],
+  [2000, 'row', undefined, '2,000 rows'],
+  [1, 'batch', 'batches', '1 batch'],
+  [2, 'batch', 'batches', '2 batches'],
+])('%i of “%s” is said in one or many', (count, one, many, text) => {
+  expect(countOf(count, one, many)).toBe(text);
 });
 
 describe('numbers', () => {

@@ -19,6 +19,11 @@ export function formatCount(count: number): string {
   return GROUPED.format(count);
 }
 
+/** `1 row`, `2,000 rows` */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
 /** Three significant figures: 0.42, 42.3, 4,213. More can’t be read while a number moves. */
 export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE;

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useId, useRef } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { Form } from '../../parts/form.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { countOf } from '../../parts/format.ts';
 import { Popover } from '../../parts/popover.tsx';
 import { canGenerate } from '../../state/can-generate.ts';
 import { useServeView } from '../../state/serve-context.ts';
@@ -198,7 +198,7 @@ function FinishedMessage() {
     const request = id && requests.get(id);
     if (request?.status !== 'finished') return '';
     const { length } = request.generatedTexts;
-    const tokens = `${formatCount(request.numOutputTokens)} ${request.numOutputTokens === 1 ? 'token' : 'tokens'}`;
+    const tokens = countOf(request.numOutputTokens, 'token');
     return length > 1
       ? `${length} continuations have ${tokens} together.`
       : `The text was continued by ${tokens}.`;

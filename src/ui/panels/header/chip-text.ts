@@ -1,5 +1,5 @@
 import type { BackendInfo, ModelInfo, ModelLoad, TabserveStatus } from '../../../client/index.ts';
-import { formatCompact, formatCount } from '../../parts/format.ts';
+import { countOf, formatCompact } from '../../parts/format.ts';
 import { BACKENDS, describePhase, isLoading } from './describe-state.ts';
 
 /** A piece of the chip's text, with the space before it. */
@@ -57,7 +57,7 @@ function describeFacts(
   const size = numParameters > 0 ? ` ${formatCompact(numParameters)}` : '';
   const place = isEjected ? ' · ejected' : backend ? ` · ${placeOf(backend)}` : '';
   const blame = recovery?.kind === 'wrong-values' ? ': the GPU computes wrong values' : '';
-  return `${size}${place}${blame} · ${formatCount(numTabs)} ${numTabs === 1 ? 'tab' : 'tabs'}`;
+  return `${size}${place}${blame} · ${countOf(numTabs, 'tab')}`;
 }
 
 function placeOf({ name, precision, adapter }: BackendInfo): string {

@@ -1,5 +1,5 @@
 import type { OpenTab } from '../../../client/index.ts';
-import { formatCount } from '../../parts/format.ts';
+import { countOf, formatCount } from '../../parts/format.ts';
 import type { Handover } from '../../state/handover.ts';
 import { isActive } from '../../state/request-view.ts';
 import { isClosed } from '../../state/sender.ts';
@@ -15,15 +15,11 @@ export function describeHandover(
   const start = `${who} was closed or stopped ${describeAgo(nowMs - startedAtMs)} ago.`;
   const ended = [...requests.values()].filter(({ sender, status }) => sender === leader && isActive(status));
   const hasEnded = leader !== undefined && isClosed(leader, tabs) && ended.length > 0;
-  const left = hasEnded ? ` ${countTexts(ended.length)} ended with it.` : '';
+  const left = hasEnded ? ` ${countOf(ended.length, 'text')} ended with it.` : '';
   const numTexts = requestIds.size;
   if (numTexts === 0) return `${start} No text was running in this tab.${left}`;
   const loss = numRestarted === 0 ? 'no token was lost' : `${formatCount(numRestarted)} began again`;
-  return `${start} ${countTexts(numTexts)} went on here; ${loss}.${left}`;
-}
-
-function countTexts(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'text' : 'texts'}`;
+  return `${start} ${countOf(numTexts, 'text')} went on here; ${loss}.${left}`;
 }
 
 function describeAgo(durationMs: number): string {

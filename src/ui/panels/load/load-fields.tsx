@@ -2,7 +2,7 @@ import { useStore } from 'zustand';
 
 import { TEXT_GENERATOR } from '../../../client/index.ts';
 import { InputField } from '../../parts/field.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { countOf } from '../../parts/format.ts';
 import { Select } from '../../parts/select.tsx';
 import type { Choices } from '../../parts/select.tsx';
 import { useServeView } from '../../state/serve-context.ts';
@@ -97,7 +97,7 @@ function TraceFile({ session }: SessionProps) {
       />
       <span className="field-hint">
         {loaded
-          ? `${loaded.name}: ${formatCount(loaded.trace.requests.length)} requests`
+          ? `${loaded.name}: ${countOf(loaded.trace.requests.length, 'request')}`
           : 'An export of a load test.'}
       </span>
     </label>

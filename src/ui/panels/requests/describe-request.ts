@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../parts/format.ts';
+import { countOf, formatCount, formatNumber } from '../../parts/format.ts';
 import type { RequestStatus, RequestView } from '../../state/request-view.ts';
 
 type EndedRequest = Pick<
@@ -48,7 +48,7 @@ function describeEnd(request: EndedRequest, contextLength = Infinity): string {
   if (generatedTexts.length > 1) return `Done: ${generatedTexts.length} texts`;
   const cut = cutOf(request, contextLength);
   if (cut === 'context') return `Context full (${describeContext(request, contextLength)})`;
-  if (cut === 'limit') return `Cut at ${countTokens(numOutputTokens)}`;
+  if (cut === 'limit') return `Cut at ${countOf(numOutputTokens, 'token')}`;
   if (isStopped === undefined) return 'Done';
   // A shape ends a text as a stop string does.
   if (isStopped)
@@ -62,7 +62,7 @@ export function describeFigures(request: Pick<RequestView, 'ttftMs' | 'numOutput
   const { ttftMs, numOutputTokens } = request;
   const parts: string[] = [];
   if (ttftMs !== undefined) parts.push(`TTFT ${describeMs(ttftMs)}`);
-  if (numOutputTokens > 0) parts.push(countTokens(numOutputTokens));
+  if (numOutputTokens > 0) parts.push(countOf(numOutputTokens, 'token'));
   return parts.join(' · ');
 }
 
@@ -81,8 +81,4 @@ export function describeSpeed({ tokensPerSecond }: Pick<RequestView, 'tokensPerS
 function describeMs(durationMs: number): string {
   if (durationMs >= 9950) return `${Math.round(durationMs / 1000)} s`;
   return durationMs >= 995 ? `${(durationMs / 1000).toFixed(1)} s` : `${Math.round(durationMs)} ms`;
-}
-
-function countTokens(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`;
 }

@@ -1,5 +1,5 @@
 import type { OpenTab } from '../../../client/index.ts';
-import { describeFaster, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
+import { countOf, describeFaster, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import type { Measured } from '../compare/compared-prompts.ts';
 import type { Run } from '../../state/run.ts';
 import type { RunSummary } from '../../state/run-summary.ts';
@@ -42,7 +42,7 @@ export function describeOver(
   measured?: Measured,
 ): string {
   const { numRequests, numBySender, elapsedMs, peakBatchSize = 1, stall, guesses, isPart } = summary;
-  const prompts = `${formatCount(numRequests)} ${numRequests === 1 ? 'prompt' : 'prompts'}`;
+  const prompts = countOf(numRequests, 'prompt');
   const together = peakBatchSize > 1 ? `, up to ${formatCount(peakBatchSize)} together` : '';
   const took = `in ${formatSeconds(elapsedMs)}${together}`;
   const text = `${isPart ? 'The newest ' : ''}${prompts}${describeSenders(summary)} ${took}.${describeStall(stall)}${describeGuesses(guesses)}`;

@@ -1,5 +1,5 @@
 import type { OpenTab } from '../../../client/index.ts';
-import { formatCount, formatMs } from '../../parts/format.ts';
+import { countOf, formatMs } from '../../parts/format.ts';
 import type { Sender } from '../../state/sender.ts';
 import type { SlotBar } from '../../state/slot-history.ts';
 import { describeOwner } from './describe-owner.ts';
@@ -32,6 +32,6 @@ export function describeBar(bar: SlotBar, tabs: readonly OpenTab[]): string {
     if (firstTokenAtMs !== undefined) parts.push(`prefill ${formatMs(firstTokenAtMs - startedAtMs)}`);
   }
   if (endedAtMs !== undefined) parts.push(`decode ${formatMs(endedAtMs - (firstTokenAtMs ?? endedAtMs))}`);
-  parts.push(numTokens === 1 ? '1 token' : `${formatCount(numTokens)} tokens`, end ? ENDS[end] : 'running');
+  parts.push(countOf(numTokens, 'token'), end ? ENDS[end] : 'running');
   return parts.join(' · ');
 }

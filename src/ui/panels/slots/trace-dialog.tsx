@@ -2,7 +2,7 @@ import { memo } from 'react';
 
 import type { RequestId } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
-import { formatCount, formatMs } from '../../parts/format.ts';
+import { countOf, formatCount, formatMs } from '../../parts/format.ts';
 import { Modal } from '../../parts/modal.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { saveJson } from '../../browser/save-file.ts';
@@ -96,7 +96,7 @@ function TraceTable({ bars, steps }: TraceProps) {
   const caption =
     shown.length < steps.length
       ? `The last ${formatCount(shown.length)} of ${formatCount(steps.length)} steps`
-      : formatSteps(steps.length);
+      : countOf(steps.length, 'step');
   return (
     <ScrollBox label="Steps of the request" className="trace-scroll">
       <table className="scroll-table">
@@ -110,10 +110,6 @@ function TraceTable({ bars, steps }: TraceProps) {
       </table>
     </ScrollBox>
   );
-}
-
-function formatSteps(count: number): string {
-  return count === 1 ? '1 step' : `${formatCount(count)} steps`;
 }
 
 interface TraceRowProps {

@@ -1,4 +1,4 @@
-import { formatCount } from '../../parts/format.ts';
+import { countOf, formatCount } from '../../parts/format.ts';
 import { canGenerate } from '../../state/can-generate.ts';
 import { isClosed, nameOfSender } from '../../state/sender.ts';
 import type { ServeView } from '../../state/serve-store.ts';
@@ -25,7 +25,7 @@ export function describeTab(
   const parts = [nameOfSender(number, tabs)];
   if (isClosed(number, tabs)) {
     const numStopped = count('cancelled');
-    const texts = numStopped === 1 ? '1 text' : `${formatCount(numStopped)} texts`;
+    const texts = countOf(numStopped, 'text');
     return numStopped > 0 ? `${parts[0]}: ${texts} ended with it` : `${parts[0]}`;
   }
   if (tab?.isLeader && canGenerate(state)) parts.push(isEjected ? 'model ejected' : 'runs the model');

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 
-import { formatCount, NO_VALUE } from '../../parts/format.ts';
+import { countOf, formatCount, NO_VALUE } from '../../parts/format.ts';
 import { stepsBetween } from '../../state/run-summary.ts';
 import { color, endingAtOrAfter, toX, type ChartColumns, type ChartSpec } from './chart-spec.ts';
 import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
@@ -84,8 +84,8 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     const { figures } = view;
     if (!figures) return 'no step yet';
     if (!isRunning(view))
-      return `at most ${figuresOf(view).peakBatchSize ?? 0} sequences in a step of the run`;
-    return `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`;
+      return `at most ${countOf(figuresOf(view).peakBatchSize ?? 0, 'sequence')} in a step of the run`;
+    return `last step ${countOf(figures.lastBatchSize, 'sequence')}, ${figures.numRunning} running, ${figures.numWaiting} waiting`;
   },
 };
 

@@ -1,5 +1,5 @@
 import { EMBEDDER, percentilesOf } from '../../../client/index.ts';
-import { formatCount, formatMs, formatShare, NO_VALUE } from '../../parts/format.ts';
+import { countOf, formatCount, formatMs, formatShare, NO_VALUE } from '../../parts/format.ts';
 import type { Cell } from '../../state/chart-history.ts';
 import type { RecordedView } from '../../state/serve-store.ts';
 import { batchSeries, drawWaiting, WAITING_ROOM } from './batch-size-chart.ts';
@@ -46,7 +46,7 @@ const BATCH_TOKENS_CHART: ChartSpec = {
   describe: (view) => {
     const summary = summarizeEncoderRun(encoderRunOf(view, EMBEDDER));
     if (!summary) return 'no batch yet';
-    return `${formatCount(summary.numBatches)} batches, ${formatShare(summary.paddingShare)} padding`;
+    return `${countOf(summary.numBatches, 'batch', 'batches')}, ${formatShare(summary.paddingShare)} padding`;
   },
 };
 

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { countOf } from '../../parts/format.ts';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { saveFile, saveJson } from '../../browser/save-file.ts';
 import { reachOfLink } from '../../parts/reach-of-link.ts';
@@ -104,7 +104,7 @@ function ListedChat({ chat, isOpen, onOpen }: ListedChatProps) {
 }
 
 function countQuestions({ exchanges: { length } }: Chat): string {
-  return `${formatCount(length)} ${length === 1 ? 'question' : 'questions'}`;
+  return countOf(length, 'question');
 }
 
 function ChatActs({ chat, title, onDone }: { chat: Chat; title: string; onDone: () => void }) {

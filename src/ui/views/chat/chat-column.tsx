@@ -1,6 +1,6 @@
 import { memo, useRef, useState } from 'react';
 
-import { formatCount } from '../../parts/format.ts';
+import { countOf } from '../../parts/format.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ChatHead } from './chat-head.tsx';
@@ -122,7 +122,7 @@ function EndMessage({ chat, name }: NamedChatProps) {
 function describeForReaders(name: string, { text, requestId, end }: ReturnType<typeof shownAnswer>): string {
   if (!end || requestId === undefined) return '';
   if (end.status === 'failed') return `${name} failed: ${end.error?.message}`;
-  const numTokens = `${formatCount(end.numOutputTokens)} ${end.numOutputTokens === 1 ? 'token' : 'tokens'}`;
+  const numTokens = countOf(end.numOutputTokens, 'token');
   const start = text.length > MAX_ANNOUNCED ? `${text.slice(0, MAX_ANNOUNCED)}…` : text;
   const what = end.status === 'cancelled' ? 'was stopped after' : 'answered with';
   return `${name} ${what} ${numTokens}. ${start}`;

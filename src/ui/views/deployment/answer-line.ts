@@ -1,5 +1,5 @@
 import { describeInput, describeResult } from './describe-answer.ts';
-import { formatCount, formatMs } from '../../parts/format.ts';
+import { countOf, formatCount, formatMs } from '../../parts/format.ts';
 import type { AnswerStatus, AnswerView } from '../../state/answer-view.ts';
 import { MAX_SHOWN_BATCHES, type BatchView } from '../../state/batch-view.ts';
 
@@ -37,7 +37,7 @@ function describeSeveral(answers: readonly AnswerView[], batches: readonly Batch
   const numBatches = batches.filter((batch) => isBetween(batch, sentAtMs, endedAtMs)).length;
   const numAnswered = count(answers, 'answered');
   const parts = [
-    `${formatCount(numAnswered)} ${numAnswered === 1 ? 'answer' : 'answers'} in ${formatMs(endedAtMs - sentAtMs)}`,
+    `${countOf(numAnswered, 'answer')} in ${formatMs(endedAtMs - sentAtMs)}`,
     `${numBatches}${numBatches === MAX_SHOWN_BATCHES ? ' or more' : ''} ${numBatches === 1 ? 'batch' : 'batches'}`,
   ];
   for (const status of ['failed', 'cancelled'] as const) {

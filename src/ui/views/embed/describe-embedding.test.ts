@@ -34,6 +34,12 @@ it('says what was embedded, what of it was cut and what is left out', () => {
   );
 });
 
+it('says that one line is left out', () => {
+  expect(describeLines('x\n'.repeat(10_001), undefined)).toBe(
+    '10,000 lines. The 1 line behind them is left out.',
+  );
+});
+
 it('says which lines a search finds while others are typed', () => {
   const before = 'Until you press Embed, a search finds the 2 lines from before.';
   expect(describeLines('one\ntwo\nthree', EMBEDDED)).toBe(`3 lines. ${before}`);

@@ -1,6 +1,6 @@
 import type { EncoderInfo } from '../../../client/index.ts';
 import { BACKENDS } from '../../panels/header/describe-state.ts';
-import { formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
+import { countOf, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 import { shortName } from '../../panels/header/chip-text.ts';
 import type { EmbedProgress, EmbedView, Embedded } from './embed-room.ts';
 import { splitLines } from './split-lines.ts';
@@ -14,21 +14,24 @@ export function describeEmbedding({ numDone, numTexts, elapsedMs }: EmbedProgres
 /** Describes the embedded lines; the typed ones if they differ, and which lines a search finds until they are embedded. */
 export function describeLines(text: string, embedded: Embedded | undefined): string {
   const { lines, numLeftOut } = splitLines(text);
-  const leftOut = numLeftOut > 0 ? ` The ${formatCount(numLeftOut)} lines behind them are left out.` : '';
+  const leftOut =
+    numLeftOut > 0
+      ? ` The ${countOf(numLeftOut, 'line')} behind them ${numLeftOut === 1 ? 'is' : 'are'} left out.`
+      : '';
   const isEmbedded = embedded && sameLines(lines, embedded.lines);
   if (!isEmbedded) {
-    const typed = lines.length === 0 ? '' : `${countLines(lines.length)}.${leftOut}`;
+    const typed = lines.length === 0 ? '' : `${countOf(lines.length, 'line')}.${leftOut}`;
     return [typed, describeBefore(embedded)].filter(Boolean).join(' ');
   }
   const { durationMs, modelId } = embedded;
   const rate = rateOf(lines.length, durationMs);
-  const took = `${countLines(lines.length)} in ${formatSeconds(durationMs)}, ${rate}, by ${shortName(modelId)}.`;
+  const took = `${countOf(lines.length, 'line')} in ${formatSeconds(durationMs)}, ${rate}, by ${shortName(modelId)}.`;
   return `${took}${describeCut(embedded)}${leftOut}`;
 }
 
 function describeBefore(embedded: Embedded | undefined): string {
   return embedded
-    ? `Until you press Embed, a search finds the ${countLines(embedded.lines.length)} from before.`
+    ? `Until you press Embed, a search finds the ${countOf(embedded.lines.length, 'line')} from before.`
     : '';
 }
 
@@ -47,7 +50,7 @@ export function describeSearchCut(
   return [
     isQueryCut && `The query is longer than ${readBy(maxTokens, 'model')}: its beginning counts.`,
     numCut > 0 &&
-      `${countLines(numCut)} with the query ${numCut === 1 ? 'is' : 'are'} longer than ${readBy(rerankTokens, 'reranker')}: the beginnings count.`,
+      `${countOf(numCut, 'line')} with the query ${numCut === 1 ? 'is' : 'are'} longer than ${readBy(rerankTokens, 'reranker')}: the beginnings count.`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -59,10 +62,6 @@ function readBy(maxTokens: number, reader: string): string {
 
 function sameLines(lines: readonly string[], others: readonly string[]): boolean {
   return lines.length === others.length && lines.every((line, index) => line === others[index]);
-}
-
-function countLines(count: number): string {
-  return count === 1 ? '1 line' : `${formatCount(count)} lines`;
 }
 
 function rateOf(numTexts: number, durationMs: number): string {
@@ -81,7 +80,7 @@ export function describePlaces(
 ): string {
   if (!run || !encoder) return '';
   const { numBatches, numOnWasm } = run;
-  const batches = `${formatCount(numBatches)} ${numBatches === 1 ? 'batch' : 'batches'}`;
+  const batches = countOf(numBatches, 'batch', 'batches');
   const { crossoverTokens, backend } = encoder;
   if (crossoverTokens === undefined) return `${batches} on ${BACKENDS[backend.name].title}.`;
   const places = `${formatCount(numBatches - numOnWasm)} on ${BACKENDS[backend.name].title}, ${formatCount(numOnWasm)} on the CPU`;

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { formatCount, formatShare, NO_VALUE } from '../../parts/format.ts';
+import { countOf, formatCount, formatShare, NO_VALUE } from '../../parts/format.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { TableHead } from '../../parts/table-head.tsx';
 import { ChoiceTally } from './choice-tally.ts';
@@ -28,11 +28,7 @@ function Shares({ view: { job, info }, choices }: SharesProps) {
   const { numRows, shares } = useStore(tally.store);
   const hasConfidence = info.options['logprobs'] !== undefined;
   return (
-    <Disclosure
-      title="Choices"
-      note={`of ${formatCount(numRows)} ${numRows === 1 ? 'answer' : 'answers'}`}
-      startsOpen
-    >
+    <Disclosure title="Choices" note={`of ${countOf(numRows, 'answer')}`} startsOpen>
       <ScrollBox label="How often each choice was the answer" className="choice-counts preview-rows">
         <table className="scroll-table" aria-label="Choices">
           <TableHead titles={['Choice', 'Rows', 'Share', ...(hasConfidence ? ['Mean probability'] : [])]} />

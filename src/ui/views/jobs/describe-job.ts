@@ -1,5 +1,5 @@
 import { connectionsTo, ROWS_AT_SERVER, type JobInfo, type TabserveStatus } from '../../../client/index.ts';
-import { formatCompact, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
+import { countOf, formatCompact, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
 
 const STATES: Readonly<Record<JobInfo['state'], string>> = {
   queued: 'Waits for the job before it',
@@ -50,7 +50,7 @@ export function describeTotals({ totals, counts }: Pick<JobInfo, 'totals' | 'cou
   return [
     `${most}${formatTook(durationMs)}`,
     `${formatNumber((numRows * 1000) / durationMs)} rows/s`,
-    `${formatCount(numPromptTokens)} tokens read${written}`,
+    `${countOf(numPromptTokens, 'token')} read${written}`,
   ].join(' · ');
 }
 
@@ -89,7 +89,7 @@ export function describeEstimate(tried: TriedRows, numRows: number, numTogether:
   const [read, written] = [tried.numPromptTokens, tried.numOutputTokens].map((numTokens) =>
     formatCompact(perRow * numTokens),
   );
-  return `Estimate for ${formatCount(numRows)} rows: ${time}, about ${read} tokens read and ${written} written.`;
+  return `Estimate for ${countOf(numRows, 'row')}: ${time}, about ${read} tokens read and ${written} written.`;
 }
 
 /** Exact enough for the rate beside it. */

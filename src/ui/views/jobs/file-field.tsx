@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { formatBytes, formatCount } from '../../parts/format.ts';
+import { countOf, formatBytes, formatCount } from '../../parts/format.ts';
 import { useIsServer } from '../../state/serve-context.ts';
 import { useFormView, useJobForm } from './job-form-context.ts';
 import type { JobFormView } from './job-form.ts';
@@ -66,7 +66,7 @@ export function FileField({ onChosen }: { readonly onChosen: () => void }) {
 
 function describeRows({ numRows, numUnreadable, isCounting }: JobFormView): string {
   const unreadable = numUnreadable > 0 ? ` (${formatCount(numUnreadable)} can’t be read)` : '';
-  return `${formatCount(numRows)} ${numRows === 1 ? 'row' : 'rows'}${isCounting ? ' so far' : ''}${unreadable}`;
+  return `${countOf(numRows, 'row')}${isCounting ? ' so far' : ''}${unreadable}`;
 }
 
 /** Takes a file that is dropped anywhere on the page. Returns whether one is above it. */

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { CheckField, InputField } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { countOf, formatCount } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Popover } from '../../parts/popover.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -116,7 +116,9 @@ function JobActions({
       <RenameBox view={view} attempt={attempt} />
       <Popover label="Delete">
         <div className="stack">
-          <p>Delete {formatCount(counts.total)} rows and their answers?</p>
+          <p>
+            Delete {countOf(counts.total, 'row')} and {counts.total === 1 ? 'its answer' : 'their answers'}?
+          </p>
           <Button onClick={() => void attempt(() => job.delete())}>Delete this job</Button>
         </div>
       </Popover>

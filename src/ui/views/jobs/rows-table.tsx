@@ -3,7 +3,7 @@ import { useStore } from 'zustand';
 import { readCells, textOfCell, type JobRow } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { formatCount } from '../../parts/format.ts';
+import { countOf, formatCount } from '../../parts/format.ts';
 import { answerOf, columnsOf, unreadableReason, widthsOf, type RowColumn } from './row-columns.ts';
 import { RowWindow, type RowFilter } from './row-window.ts';
 import type { JobView } from './use-jobs.ts';
@@ -194,7 +194,7 @@ function RowDetails({ row, onRerun, onClose }: RowDetailsProps) {
         ))}
         {result && !result.error && (
           <Cell
-            name={`Answer, ${formatCount(result.numOutputTokens)} ${result.numOutputTokens === 1 ? 'token' : 'tokens'}${result.finishReason === 'length' ? ', cut off' : ''}`}
+            name={`Answer, ${countOf(result.numOutputTokens, 'token')}${result.finishReason === 'length' ? ', cut off' : ''}`}
             text={answerOf(row)}
           />
         )}

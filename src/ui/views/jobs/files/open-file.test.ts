@@ -97,6 +97,13 @@ describe('a table', () => {
     ]);
   });
 
+  it('counts a cell and a column as one', async () => {
+    const [row] = await rowsOf(fileOf('a.csv', 'id\n1,2\n3\n'));
+    expect(row).toMatchObject({
+      error: { message: expect.stringContaining('has 2 cells, but the first line names 1 column.') },
+    });
+  });
+
   it('marks rows with more or fewer cells than columns, and goes on', async () => {
     expect(await valuesOf(fileOf('a.csv', 'id,text\n1\n2,Hello, world\n3,x\n4,'))).toEqual([
       'ROW_TOO_SHORT',

@@ -1,3 +1,4 @@
+import { countOf } from '../../../parts/format.ts';
 import type { WireError } from '../../../../client/index.ts';
 
 // Faults of a file's row. docs/errors.md is made from these functions.
@@ -8,12 +9,12 @@ export function brokenQuotes(line: number): WireError {
 }
 
 export function tooManyCells(line: number, length: number, numColumns: number): WireError {
-  const message = `Line ${line} has ${length} cells, but the first line names ${numColumns} columns. Put quotes around cells that hold the separator.`;
+  const message = `Line ${line} has ${countOf(length, 'cell')}, but the first line names ${countOf(numColumns, 'column')}. Put quotes around cells that hold the separator.`;
   return { code: 'ROW_TOO_LONG', message };
 }
 
 export function tooFewCells(line: number, length: number, numColumns: number): WireError {
-  const message = `Line ${line} has ${length} cells, but the first line names ${numColumns} columns. Write a separator for each cell, also for an empty one, and put quotes around cells that hold a line break.`;
+  const message = `Line ${line} has ${countOf(length, 'cell')}, but the first line names ${countOf(numColumns, 'column')}. Write a separator for each cell, also for an empty one, and put quotes around cells that hold a line break.`;
   return { code: 'ROW_TOO_SHORT', message };
 }
 
