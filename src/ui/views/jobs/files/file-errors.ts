@@ -61,8 +61,8 @@ export function notTextFile(name: string): FileRefusal {
 }
 
 /** @param where As “after row 3”. */
-export function brokenJsonFile(where: string, cause: unknown): FileRefusal {
-  return new FileRefusal('INVALID_JSON', `The JSON is broken ${where}: ${String(cause)}`);
+export function brokenJsonFile(where: string, fault: string): FileRefusal {
+  return new FileRefusal('INVALID_JSON', `The JSON is broken ${where}: ${fault}. Correct it there.`);
 }
 
 /** @param place As “Line 3”. */

@@ -1,3 +1,4 @@
+import { describeJsonFault } from '../../../../protocol/json-fault.ts';
 import { isRecord } from './is-record.ts';
 import { brokenJsonFile, rowTooLong, type FileRefusal } from './file-errors.ts';
 import { MAX_ROW_LENGTH, type FileRow } from './file-row.ts';
@@ -7,9 +8,9 @@ import { notJson, notRow } from './row-errors.ts';
 export async function* arrayRows(texts: AsyncIterable<string>): AsyncGenerator<FileRow> {
   const entries = new ArrayEntries();
   let number = 0;
-  const broken = (cause: unknown): FileRefusal => {
+  const broken = (fault: string): FileRefusal => {
     const where = number === 0 ? 'at its beginning' : `after row ${number}`;
-    return brokenJsonFile(where, cause);
+    return brokenJsonFile(where, fault);
   };
   for await (const text of texts) {
     for (const json of entries.take(text)) {
@@ -17,7 +18,7 @@ export async function* arrayRows(texts: AsyncIterable<string>): AsyncGenerator<F
       try {
         row = toRow(number + 1, json);
       } catch (cause) {
-        throw broken(cause);
+        throw broken(`in row ${number + 1}, ${describeJsonFault(json.trim()) ?? String(cause)}`);
       }
       number += 1;
       yield row;
@@ -47,7 +48,7 @@ function parseLine(number: number, line: string): FileRow {
   try {
     return toRow(number, line);
   } catch (cause) {
-    return { line: number, error: notJson(number, cause) };
+    return { line: number, error: notJson(number, describeJsonFault(line) ?? String(cause)) };
   }
 }
 

@@ -294,6 +294,25 @@ describe('JSON', () => {
   });
 });
 
+describe('broken JSON is refused in words that are the same in each browser', () => {
+  it.each([
+    ['[{"a":1},\n {"a":]}]', 'after row 1: in row 2, expected a value at column 6, got `]`. Correct'],
+    ['[{"a":1},]', 'after row 1: in row 2, expected a value at column 1, got the end. Correct'],
+    ['[{"a" 1}]', 'at its beginning: in row 1, expected `:` at column 6, got `1`. Correct'],
+  ])('in an array: %s', async (text, message) => {
+    await expect(rowsOf(fileOf('a.json', text))).rejects.toThrow(`The JSON is broken ${message}`);
+  });
+
+  it('in a line', async () => {
+    const [, row] = await rowsOf(fileOf('a.jsonl', '{"a":1}\n{"a":\n'));
+    expect(row).toMatchObject({
+      error: {
+        message: expect.stringContaining('Line 2 is not JSON (expected a value at column 6, got the end).'),
+      },
+    });
+  });
+});
+
 describe('a file that is not what its name says', () => {
   it.each([
     [

@@ -18,8 +18,8 @@ export function tooFewCells(line: number, length: number, numColumns: number): W
   return { code: 'ROW_TOO_SHORT', message };
 }
 
-export function notJson(line: number, cause: unknown): WireError {
-  const message = `Line ${line} is not JSON (${String(cause)}). Write each row on a line of its own.`;
+export function notJson(line: number, fault: string): WireError {
+  const message = `Line ${line} is not JSON (${fault}). Write each row on a line of its own.`;
   return { code: 'INVALID_JSON', message };
 }
 
