@@ -8,7 +8,7 @@ const TERMS: Readonly<Record<TermName, string>> = {
   tokens: 'Output tokens per second, all requests together.',
   prefill: 'Prefill: the model reads a prompt, many tokens in one step.',
   decode: 'Decode: the model writes one token for each running text, all of them in one step.',
-  texts: 'Texts per second, from the first batch to the last.',
+  texts: 'Texts per second, from the first batch to the last. Tokenizing before it isn’t counted.',
   'useful-tokens': 'Tokens of the texts per second, without padding.',
   padding: 'The share of the padded batches that only fills up shorter texts.',
   'batch-time': 'How long a batch takes, from its cut to its end.',

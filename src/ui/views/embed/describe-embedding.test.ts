@@ -8,7 +8,7 @@ const VECTORS = [new Float32Array(1), new Float32Array(1)];
 it('says how many texts are done, and how fast', () => {
   expect(describeEmbedding({ numDone: 0, numTexts: 10_000, elapsedMs: 0 })).toBe('0 of 10,000');
   expect(describeEmbedding({ numDone: 1024, numTexts: 10_000, elapsedMs: 2000 })).toBe(
-    '1,024 of 10,000 · 512 texts/s',
+    '1,024 of 10,000 · 512 texts/s with tokenizing',
   );
 });
 
@@ -22,7 +22,7 @@ const EMBEDDED = {
 };
 
 it('says what was embedded, what of it was cut and what is left out', () => {
-  const took = '2 lines in 0.5 s, 4.00 texts/s, by model.';
+  const took = '2 lines in 0.5 s, 4.00 texts/s with tokenizing, by model.';
   expect(describeLines('one\ntwo\n', EMBEDDED)).toBe(took);
   expect(describeLines('one\ntwo', { ...EMBEDDED, numCut: 1 })).toBe(
     `${took} 1 is longer than the 256 tokens that the model reads: the beginning counts.`,

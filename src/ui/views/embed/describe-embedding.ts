@@ -5,7 +5,7 @@ import { shortName } from '../../panels/header/chip-text.ts';
 import type { EmbedProgress, EmbedView, Embedded } from './embed-room.ts';
 import { splitLines } from './split-lines.ts';
 
-/** `1,024 of 10,000 · 312 texts/s` */
+/** `1,024 of 10,000 · 312 texts/s with tokenizing` */
 export function describeEmbedding({ numDone, numTexts, elapsedMs }: EmbedProgress): string {
   const rate = numDone > 0 ? ` · ${rateOf(numDone, elapsedMs)}` : '';
   return `${formatCount(numDone)} of ${formatCount(numTexts)}${rate}`;
@@ -64,8 +64,9 @@ function sameLines(lines: readonly string[], others: readonly string[]): boolean
   return lines.length === others.length && lines.every((line, index) => line === others[index]);
 }
 
+/** Of the whole way of a text. The figures beside it have the batches alone. */
 function rateOf(numTexts: number, durationMs: number): string {
-  return `${formatNumber((numTexts * 1000) / durationMs)} texts/s`;
+  return `${formatNumber((numTexts * 1000) / durationMs)} texts/s with tokenizing`;
 }
 
 interface RunPlaces {
