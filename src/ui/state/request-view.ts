@@ -37,7 +37,7 @@ interface Draft {
 }
 
 /** The most settled answers of a deployment; a page may stay open for days. Those that wait can be cancelled in the list. */
-const MAX_KEPT_ANSWERS = 500;
+export const MAX_KEPT_ANSWERS = 500;
 
 /** The most rows of requests that are over, and likewise of load tests and comparisons; thousands would be slow. */
 const MAX_OVER = 300;

@@ -4,13 +4,13 @@ import { useShallow } from 'zustand/shallow';
 import type { RequestId } from '../../../client/index.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { formatCount, formatMs } from '../../parts/format.ts';
+import { formatMs } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import type { AnswerView } from '../../state/answer-view.ts';
 import { useServe, useServeView } from '../../state/serve-context.ts';
 import { clearAnswers, type ServeView } from '../../state/serve-store.ts';
 import './answer-list.css';
-import { describeInput, describeResult } from './describe-answer.ts';
+import { describeCounts, describeInput, describeResult } from './describe-answer.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 
 /** In the order of the queries, not of the answers. The end stays in view while the list grows. */
@@ -53,11 +53,6 @@ function answersOf({ answers }: ServeView, name: string): readonly AnswerView[] 
 
 function waitingOf(view: ServeView, deployment: string): readonly AnswerView[] {
   return answersOf(view, deployment).filter(({ status }) => status === 'waiting');
-}
-
-function describeCounts(numSettled: number, numWaiting: number): string {
-  const settled = `${formatCount(numSettled)} settled`;
-  return numWaiting === 0 ? settled : `${settled}, ${formatCount(numWaiting)} waiting`;
 }
 
 /** A longer input gets a line of its own. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { describeResult } from './describe-answer.ts';
+import { describeCounts, describeResult } from './describe-answer.ts';
 
 const circular: unknown[] = [];
 circular.push(circular);
@@ -31,3 +31,15 @@ it('a price is in euros, and only a house has one', () => {
   expect(describeResult('house-price', 1234.4)).toBe('€1,234');
   expect(describeResult('own', 1234.4)).toBe('1234.4');
 });
+
+it.each([
+  [3, 0, '3 settled'],
+  [499, 2, '499 settled, 2 waiting'],
+  [500, 0, 'newest 500 settled'],
+  [500, 1200, 'newest 500 settled, 1,200 waiting'],
+])(
+  '%i settled and %i waiting answers are counted, the newest where older ones are gone',
+  (settled, waiting, text) => {
+    expect(describeCounts(settled, waiting)).toBe(text);
+  },
+);

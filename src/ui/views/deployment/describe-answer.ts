@@ -1,5 +1,6 @@
 import { describeHouse } from './house-features.ts';
 import { formatCount, formatEuros, formatJson } from '../../parts/format.ts';
+import { MAX_KEPT_ANSWERS } from '../../state/request-view.ts';
 
 /** A longer answer is cut: a million characters take seconds to lay out. */
 const MAX_SHOWN_LENGTH = 20_000;
@@ -13,6 +14,12 @@ export function describeResult(deployment: string, result: unknown): string {
   const text = formatAnswer(result);
   if (text.length <= MAX_SHOWN_LENGTH) return text;
   return `${text.slice(0, MAX_SHOWN_LENGTH)}… (the first ${formatCount(MAX_SHOWN_LENGTH)} of ${formatCount(text.length)} characters)`;
+}
+
+/** Says where the list is too short for all that have settled. */
+export function describeCounts(numSettled: number, numWaiting: number): string {
+  const settled = `${numSettled < MAX_KEPT_ANSWERS ? '' : 'newest '}${formatCount(numSettled)} settled`;
+  return numWaiting === 0 ? settled : `${settled}, ${formatCount(numWaiting)} waiting`;
 }
 
 /** As JSON, and as JavaScript writes it where JSON has no form: it makes null of NaN, and {} of a Map. */
