@@ -1,5 +1,6 @@
 import { connectionsTo, ROWS_AT_SERVER, type JobInfo, type TabserveStatus } from '../../../client/index.ts';
 import { countOf, formatCompact, formatCount, formatNumber, formatSeconds } from '../../parts/format.ts';
+import type { Run } from '../../state/run.ts';
 
 const STATES: Readonly<Record<JobInfo['state'], string>> = {
   queued: 'Waits for the job before it',
@@ -108,4 +109,11 @@ export function formatLeft(durationMs: number): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes} min`;
   return `${formatNumber(minutes / 60)} h`;
+}
+
+/** What the figures and charts leave out of a run that is too long to read whole. */
+export function describeCharted(run: Pick<Run, 'isPart'> | undefined): string | undefined {
+  return run?.isPart
+    ? 'Many rows a second: the figures and charts cover the newest, 500 at most.'
+    : undefined;
 }

@@ -2,9 +2,11 @@ import { useEffect, useMemo, useState } from 'react';
 import { Part } from '../../parts/panel-boundary.tsx';
 import { TabPanel } from '../../parts/tab-list.tsx';
 import { readPermalink } from '../../state/permalink.ts';
-import { useIsServer, useServe } from '../../state/serve-context.ts';
+import { latestRun } from '../../state/run.ts';
+import { useIsServer, useServe, useServeView } from '../../state/serve-context.ts';
 import { FiguresRow } from '../../panels/watch/figures-row.tsx';
 import { MainCharts } from '../../panels/watch/main-charts.tsx';
+import { describeCharted } from './describe-job.ts';
 import { JobFormContext } from './job-form-context.ts';
 import { JobForm } from './job-form.ts';
 import { JobList } from './job-list.tsx';
@@ -45,7 +47,10 @@ export function JobsView({ name }: { readonly name: string }) {
               isServer ? (
                 <ServerCharts />
               ) : (
-                <MainCharts hasSlots={false} emptyText="Run a job to see its rows share each step." />
+                <>
+                  <MainCharts hasSlots={false} emptyText="Run a job to see its rows share each step." />
+                  <Charted />
+                </>
               )
             }
           />
@@ -59,6 +64,11 @@ export function JobsView({ name }: { readonly name: string }) {
       </TabPanel>
     </JobFormContext>
   );
+}
+
+function Charted() {
+  const text = useServeView(({ runs }) => describeCharted(latestRun(runs)));
+  return text && <p className="note">{text}</p>;
 }
 
 const followed = new WeakSet<TabserveClient>();

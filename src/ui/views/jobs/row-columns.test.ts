@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_POLICY, type JobRow } from '../../../client/index.ts';
 import { serverBackend } from '../../../protocol/openai/server-model.ts';
 import {
+  describeCharted,
   describeEstimate,
   describeJob,
   describeSpeed,
@@ -149,4 +150,9 @@ describe('the line of a job', () => {
     expect(rowsTogether({ policy }, 'https://page.test/')).toBe(8);
     expect(rowsTogether({ policy: { ...policy, policy: 'off' } }, 'https://page.test/')).toBe(1);
   });
+});
+
+it('says what the charts leave out of a job that is too fast to be read whole', () => {
+  expect(describeCharted({ isPart: true })).toContain('cover the newest, 500 at most');
+  expect([describeCharted({}), describeCharted(undefined)]).toEqual([undefined, undefined]);
 });
