@@ -158,6 +158,26 @@ describe('the rows in view', () => {
     expect(job.numReads).toBeGreaterThan(1);
   });
 
+  it('are said to be read until some are there, also of a search that was hidden meanwhile', async () => {
+    const job = new PlayedRows(200);
+    job.finish(150, 'X');
+    const rowWindow = new RowWindow(job, 200, { only: 'failed' });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    job.gate = promise;
+    const hide = rowWindow.open();
+    rowWindow.show(0, 20);
+    hide();
+    resolve();
+    await settle();
+    expect(rowWindow.store.getState()).toMatchObject({ isSearching: true, rows: [] });
+    rowWindow.open();
+    rowWindow.show(0, 20);
+    await settle();
+    expect(rowWindow.store.getState().isSearching).toBe(false);
+    expect(indexesIn(rowWindow)).toEqual([150]);
+    expect(new RowWindow(job, 200, {}).store.getState().isSearching).toBe(true);
+  });
+
   it('are read again where a row that was done has run again', async () => {
     const job = new PlayedRows(50);
     const rowWindow = new RowWindow(job, 50, {});

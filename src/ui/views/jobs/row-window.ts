@@ -12,7 +12,7 @@ export interface RowWindowView {
   readonly rows: readonly JobRow[];
   /** Rows of the list. With a filter, of those found so far. */
   readonly numRows: number;
-  /** A search goes through the rows. */
+  /** The rows haven’t been gone through so far that an empty table means that there are none. */
   readonly isSearching: boolean;
   readonly error?: WireError | undefined;
 }
@@ -50,7 +50,7 @@ export class RowWindow {
       first: 0,
       rows: [],
       numRows: this.#hasFilter ? 0 : numRows,
-      isSearching: this.#hasFilter,
+      isSearching: true,
     }));
   }
 
@@ -93,7 +93,7 @@ export class RowWindow {
         await this.#readPage(page);
         this.#draw();
       }
-      this.store.setState({ isSearching: false, error: undefined });
+      this.store.setState({ isSearching: !this.#isOpen, error: undefined });
     } catch (caught) {
       this.store.setState({ isSearching: false, error: toWireError(caught) });
     } finally {
@@ -136,6 +136,8 @@ export class RowWindow {
       rows.push(...read.rows);
       from = read.next;
     }
+    // The rest of the page isn't read.
+    if (!this.#isOpen) return;
     this.#pages.set(page, rows);
     const [oldest] = this.#pages.keys();
     if (this.#pages.size > MAX_PAGES && oldest !== undefined) this.#pages.delete(oldest);

@@ -99,7 +99,9 @@ export function RowsTable({ view: { job, info }, filter }: RowsTableProps) {
             </table>
           </div>
         </div>
-        {numRows === 0 && <p className="empty-note">{isSearching ? 'Searching…' : 'No row matches.'}</p>}
+        {rows.length === 0 && !error && (
+          <p className="empty-note">{isSearching ? 'Searching…' : 'No row matches.'}</p>
+        )}
       </section>
       {chosen && (
         <RowDetails
