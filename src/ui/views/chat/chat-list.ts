@@ -32,7 +32,7 @@ export class ChatList {
     this.#writing = writing;
     place.listen((change) => {
       if (change.type === 'changed') this.#receive(change.chat);
-      else if (change.type === 'removed') this.#forget(change.id);
+      else if (change.type === 'removed') this.#lose(change.id);
       else for (const chat of this.#writtenChats()) place.tell({ type: 'changed', chat });
     });
     place.tell({ type: 'opened' });
@@ -165,6 +165,15 @@ export class ChatList {
     const mine = this.get(theirs.id);
     const merged = mergeChat(mine, theirs, this.#writing.isWriting(theirs.id));
     if (merged !== mine) this.#set(merged);
+    // Undo would take away what was said since the chat came back.
+    const isBack = !mine && this.#store.getState().undo?.chats.some(({ id }) => id === theirs.id);
+    if (isBack) this.#store.setState({ undo: undefined });
+  }
+
+  /** A column doesn't go without a word where another tab has deleted its chat. */
+  #lose(id: string): void {
+    if (this.#store.getState().columns.includes(id)) this.offerUndoOf('Another tab deleted', id);
+    this.#forget(id);
   }
 
   #forget(id: string): void {

@@ -445,6 +445,23 @@ describe('a second tab', () => {
     expect(second.room.list.get(id)?.exchanges).toHaveLength(1);
   });
 
+  it('says that the other has deleted the chat of a column, which comes back with its answer', () => {
+    const { first, second, id } = openPair();
+    second.room.list.open(id);
+    first.room.list.remove(id);
+    expect(second.room.store.getState().undo?.text).toBe('Another tab deleted “why?”.');
+    second.room.list.undo();
+    expect(second.columns()).toEqual([id]);
+    expect(first.room.list.get(id)?.exchanges).toHaveLength(1);
+    expect(first.room.store.getState().undo, 'it is back already').toBeUndefined();
+  });
+
+  it('says nothing of a deleted chat that it doesn’t show', () => {
+    const { first, second, id } = openPair();
+    first.room.list.remove(id);
+    expect(second.room.store.getState().undo).toBeUndefined();
+  });
+
   it('takes over on its return what was changed while it was put away', async () => {
     const browser = createBrowser();
     const { room, firstId } = openTab(browser);

@@ -95,6 +95,8 @@ interface QuestionEditorProps {
 
 function QuestionEditor({ question, isLast, onSend, onCancel }: QuestionEditorProps) {
   const [text, setText] = useState(question);
+  const isEmpty = text.trim() === '';
+  const replaced = isLast ? 'Replaces the answer.' : 'Replaces all that follows.';
   return (
     <div>
       <MessageBox
@@ -110,7 +112,7 @@ function QuestionEditor({ question, isLast, onSend, onCancel }: QuestionEditorPr
         <Button variant="quiet" onClick={onCancel}>
           Cancel
         </Button>
-        <span className="note">{isLast ? 'Replaces the answer.' : 'Replaces all that follows.'}</span>
+        <output className="note">{isEmpty ? 'Write a message, or cancel.' : replaced}</output>
       </MessageBox>
     </div>
   );
