@@ -13,7 +13,7 @@ import { writeRows } from '../checkpoint/weight-source.ts';
 import { ModelStore } from '../store/model-store.ts';
 import { MemoryFolder } from '../store/test-support.ts';
 import type { ModelFolder } from '../store/model-folder.ts';
-import { fetchHubModel } from './fetch-model.ts';
+import { fetchHubModel, readPickedModel } from './fetch-model.ts';
 import { runsOf } from '../../../batching/testing/whole-run.ts';
 
 const WEIGHTS = 'model.safetensors';
@@ -229,5 +229,12 @@ describe('a model of the hub', () => {
       }),
       { numRuns: runsOf({ whole: 15, part: 6 }) },
     );
+  });
+});
+
+it.each(['notes.txt', 'model.safetensors'])('%s, picked alone, is refused by its name', async (name) => {
+  await expect(readPickedModel([new File(['hello'], name)])).rejects.toMatchObject({
+    code: 'MODEL_FILE_CORRUPT',
+    message: expect.stringContaining(`${name} is no GGUF file. Pick one`),
   });
 });

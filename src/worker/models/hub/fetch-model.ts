@@ -126,17 +126,23 @@ export async function readPickedModel(picked: readonly File[]): Promise<ModelFil
 
 function openPicked(picked: readonly File[]): Promise<CheckpointSource> {
   const names = picked.map((file) => file.name);
-  return withGguf(localFiles(picked), names, undefined);
+  // Whatever its name, a file alone can be nothing else. What it is read as names it where it isn't.
+  return withGguf(localFiles(picked), names, undefined, names.length === 1 ? names[0] : undefined);
 }
 
-/** The GGUF file among the files that is wanted, or that is there in place of safetensors, as a checkpoint. */
+/**
+ * The GGUF file among the files that is wanted, or that is there in place of safetensors, as a checkpoint.
+ *
+ * @param only The one in place of any.
+ */
 async function withGguf(
   files: CheckpointFiles,
   names: readonly string[],
   wanted: string | undefined,
+  only?: string,
 ): Promise<CheckpointSource> {
   if (wanted === undefined && names.includes('config.json')) return files;
-  const name = chooseGguf(names, wanted);
+  const name = only ?? chooseGguf(names, wanted);
   if (name === undefined) return files;
   const { ggufFiles } = await importPart(() => import('../gguf/gguf-files.ts'));
   return ggufFiles(files, name);
