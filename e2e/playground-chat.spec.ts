@@ -149,6 +149,9 @@ test.describe('chats', { tag: ANY_BACKEND }, () => {
     await chat.getByRole('button', { name: 'Edit “One?”' }).click();
     const editor = chat.getByRole('textbox', { name: 'Edit the message' });
     await expect(editor).toHaveValue('One?');
+    await editor.fill(' ');
+    await editor.press('Enter');
+    await expect(chat.getByText('Write a message, or cancel.')).toBeVisible();
     await editor.fill('Three?');
     await chat.getByRole('button', { name: 'Ask again' }).click();
     await expectFinished(chat, 1);
