@@ -320,9 +320,9 @@ describe('a pipelined device', () => {
   });
 
   it('has two in flight where a token decides what may follow it, not where it may end the text', async () => {
-    const accept = (): boolean => false;
-    expect(await mostInFlight(1, { constraint: { accept, mask: () => undefined } }, {})).toBe(2);
-    expect(await mostInFlight(1, { constraint: { accept } })).toBe(8);
+    const constraint = { accept: () => false };
+    expect(await mostInFlight(1, { constraint: { ...constraint, mask: () => undefined } }, {})).toBe(2);
+    expect(await mostInFlight(1, { constraint })).toBe(8);
   });
 
   it('is given no step behind one that changes the rows: a row is to end, or another waits to join', async () => {

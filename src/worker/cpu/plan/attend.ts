@@ -85,7 +85,7 @@ class Attention {
     else
       for (const { span, row, tokens } of wantedOf(pass))
         for (let from = 0, num = 0; from < tokens.length; from += num) {
-          const [token = 0] = tokens.slice(from);
+          const token = tokens[from] ?? 0;
           num = 1;
           while (tokens[from + num] === token + num) num += 1;
           yield { span, row: this.#isNarrow ? row + from : token, first: token - span.start, num };

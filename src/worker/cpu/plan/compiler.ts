@@ -76,20 +76,20 @@ export class Compiler {
   narrow(behind: readonly Op[]): void {
     const outputs = new Set<Value>(behind.flatMap((op) => op.outputs));
     const inputs = new Set<Value>(behind.flatMap((op) => op.inputs));
-    const values = [...inputs].filter((value) => value.per === 'token' && !outputs.has(value));
-    const rows = [
-      ...values.map((value) => ({ place: this.buffers.placeOf(value), width: value.width })),
-      ...Object.values(this.tokens).map((place: Place) => ({ place, width: 1 })),
-    ];
+    const widths = new Map<Place, number>(Object.values(this.tokens).map((place: Place) => [place, 1]));
+    for (const value of inputs) {
+      if (value.per === 'text' || outputs.has(value)) continue;
+      widths.set(this.buffers.placeOf(value), value.width);
+      this.buffers.forgetForms(value);
+    }
     this.add(({ numTokens, wantedTokens }) => {
       if (wantedTokens.length === numTokens) return;
-      for (const { place, width } of rows)
+      for (const [place, width] of widths)
         for (const [row, token] of wantedTokens.entries()) {
           const from = this.at(place, token);
           this.memory.bytes.copyWithin(this.at(place, row), from, from + 4 * width);
         }
     });
-    for (const value of values) this.buffers.forgetForms(value);
     this.#isNarrow = true;
   }
 

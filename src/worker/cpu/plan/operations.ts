@@ -109,7 +109,7 @@ const OPERATIONS: { readonly [K in Op['kind']]: (op: OpByKind[K], to: Compiler) 
     const x = to.buffers.placeOf(input);
     const out = to.buffers.place(output);
     to.add((pass) => {
-      for (const [text, { tokens, row }] of [...wantedOf(pass)].entries()) {
+      for (const [text, { tokens, row }] of wantedOf(pass).entries()) {
         const shares = to.at(to.tokens.share, row);
         to.kernels.pool(to.at(x, row), x.stride, shares, to.at(out, text), tokens.length, input.width);
       }

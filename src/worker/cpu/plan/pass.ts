@@ -27,14 +27,11 @@ export interface Pass {
 export type Step = (pass: Pass) => Iterable<unknown> | void;
 
 /** The wanted tokens of each span. `row` counts those before them. */
-export function* wantedOf({
-  spans,
-  wantedTokens,
-}: Pass): Iterable<{ readonly span: Span; readonly row: number; readonly tokens: readonly number[] }> {
+export function wantedOf({ spans, wantedTokens }: Pass) {
   let end = 0;
-  for (const span of spans) {
+  return spans.map((span) => {
     const row = end;
     while ((wantedTokens[end] ?? Infinity) < span.start + span.numTokens) end += 1;
-    yield { span, row, tokens: wantedTokens.slice(row, end) };
-  }
+    return { span, row, tokens: wantedTokens.slice(row, end) };
+  });
 }
