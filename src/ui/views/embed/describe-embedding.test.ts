@@ -22,7 +22,7 @@ const EMBEDDED = {
 };
 
 it('says what was embedded, what of it was cut and what is left out', () => {
-  const took = '2 lines in 0.5 s, 4.00 texts/s with tokenizing, by model.';
+  const took = '2 lines in 0.5 s with tokenizing, 4.00 texts/s, by model.';
   expect(describeLines('one\ntwo\n', EMBEDDED)).toBe(took);
   expect(describeLines('one\ntwo', { ...EMBEDDED, numCut: 1 })).toBe(
     `${took} 1 is longer than the 256 tokens that the model reads: the beginning counts.`,

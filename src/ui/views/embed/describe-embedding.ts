@@ -7,7 +7,7 @@ import { splitLines } from './split-lines.ts';
 
 /** `1,024 of 10,000 · 312 texts/s with tokenizing` */
 export function describeEmbedding({ numDone, numTexts, elapsedMs }: EmbedProgress): string {
-  const rate = numDone > 0 ? ` · ${rateOf(numDone, elapsedMs)}` : '';
+  const rate = numDone > 0 ? ` · ${rateOf(numDone, elapsedMs)} with tokenizing` : '';
   return `${formatCount(numDone)} of ${formatCount(numTexts)}${rate}`;
 }
 
@@ -25,7 +25,7 @@ export function describeLines(text: string, embedded: Embedded | undefined): str
   }
   const { durationMs, modelId } = embedded;
   const rate = rateOf(lines.length, durationMs);
-  const took = `${countOf(lines.length, 'line')} in ${formatSeconds(durationMs)}, ${rate}, by ${shortName(modelId)}.`;
+  const took = `${countOf(lines.length, 'line')} in ${formatSeconds(durationMs)} with tokenizing, ${rate}, by ${shortName(modelId)}.`;
   return `${took}${describeCut(embedded)}${leftOut}`;
 }
 
@@ -66,7 +66,7 @@ function sameLines(lines: readonly string[], others: readonly string[]): boolean
 
 /** Of the whole way of a text. The figures beside it have the batches alone. */
 function rateOf(numTexts: number, durationMs: number): string {
-  return `${formatNumber((numTexts * 1000) / durationMs)} texts/s with tokenizing`;
+  return `${formatNumber((numTexts * 1000) / durationMs)} texts/s`;
 }
 
 interface RunPlaces {
