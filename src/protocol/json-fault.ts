@@ -30,7 +30,7 @@ export function describeJsonFault(text: string): string | undefined {
   return `expected ${expected} at ${place}, got ${foundAt(text, fault.at)}`;
 }
 
-const STRING_OR_WORD = /"(?:[^"\\]+|\\.)*"|[^\s,:{}[\]"]+/g;
+const STRING_OR_WORD = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,:{}[\]"]+/g;
 
 /** The first integer of JSON that JavaScript would round, as it is spelled. */
 export function roundedIn(json: string): string | undefined {
