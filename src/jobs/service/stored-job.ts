@@ -251,7 +251,8 @@ export class StoredJob {
       if (mark !== undefined && this.#marks[index] !== mark) continue;
       const row = this.#rowAt(index, inputs, results);
       numReads += 1;
-      numBytes += inputs.sizeOf(index) + results.lineAt(index).length;
+      // A read behind the end of a file is never kept.
+      numBytes += inputs.sizeOf(index) + (row.result ? results.lineAt(index).length : 0);
       if (needle === undefined || hasText(row, needle)) rows.push(row);
     }
     return { rows, ...(index < this.numRows && { next: index }) };

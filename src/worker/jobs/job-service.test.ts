@@ -638,6 +638,16 @@ describe('a job', () => {
     ).rejects.toMatchObject({ code: 'JOB_STORE_FAILED', message: expect.stringContaining('are gone') });
   });
 
+  it('is searched with a few reads of its files, however many rows have no result yet', async () => {
+    const opened = await openWorker(new MemoryFolder());
+    await createJob(opened, words(...Array.from({ length: 500 }, (_, i) => `word ${i}`)));
+    const reads = vi.spyOn(OpfsFile.prototype, 'read');
+    const query = { jobId: 'j1', from: 0, limit: 9, search: 'word 499' };
+    const found = await opened.call<'read-job'>({ type: 'read-job', callId: 0, ...query });
+    expect(found).toMatchObject({ rows: [{ index: 499 }] });
+    expect(reads.mock.calls.length).toBeLessThan(10);
+  });
+
   it('finds rows by error and by text', async () => {
     const opened = await openWorker(new MemoryFolder());
     await createJob(opened, [...words('apple', 'pear'), { other: 'x' }]);
