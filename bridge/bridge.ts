@@ -1,6 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { systemClock, type Clock } from '../src/batching/base/clock.ts';
+import { parseOptions } from '../src/batching/base/parse-options.ts';
+import {
+  finiteIn,
+  integerIn,
+  isBoolean,
+  requireClock,
+  requireFunction,
+  type Validators,
+} from '../src/batching/base/validate.ts';
+import { KNOBS } from '../src/batching/generation/policy.ts';
+import { serverUrlOf } from '../src/client/links/server/server-http.ts';
+import {
+  areOrigins,
+  isFunction,
+  isHost,
+  isText,
+  optionsOf,
+  requireMethod,
+  valueThat,
+} from './base/check-arguments.ts';
 import type { Optional } from '../src/batching/base/records.ts';
 import type { Caller } from '../src/protocol/requests.ts';
 import { TabserveClient } from '../src/client/client.ts';
@@ -98,6 +118,12 @@ export interface BridgeOptions
 
 const GRACE_MS = 10_000;
 
+/** As "Expected `request` to be …". */
+const REQUEST = "an IncomingMessage of Node's";
+
+/** At most the longest that a timer can wait. */
+const isTimer = finiteIn({ from: 0, to: 2 ** 31 - 1 });
+
 /** OpenAI's. */
 const MAX_UPLOAD_BYTES = 512 * 2 ** 20;
 
@@ -111,6 +137,27 @@ const API_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
+};
+
+const OPTIONS: Validators<BridgeOptions> = {
+  host: isHost,
+  url: isFunction,
+  allowedOrigins: areOrigins,
+  allowsPriority: isBoolean,
+  allowsAnyModel: isBoolean,
+  allowsAdmin: isBoolean,
+  graceMs: isTimer,
+  hub: areOrigins,
+  knobs: valueThat('an object of knobs', (value) => parseOptions('knobs', KNOBS, value) !== undefined),
+  batchFolder: isText,
+  maxUploadBytes: integerIn({ from: 0 }),
+  forwardTo: valueThat(
+    'an object with the `url` of an OpenAI-compatible server, such as http://gpu-machine:8000, without a query or a password',
+    (value) => serverUrlOf(Object(value).url) !== undefined,
+  ),
+  localModels: valueThat('a list of models', Array.isArray),
+  isHeadless: isBoolean,
+  log: isFunction,
 };
 
 /** Answers HTTP requests through the open tab. Can be mounted in any server. */
@@ -135,23 +182,25 @@ export class Bridge {
   /** Undefined without a folder for them. */
   readonly #batches: LazyBatchStore | undefined;
 
-  constructor({
-    host,
-    url,
-    allowedOrigins = [],
-    allowsPriority = false,
-    allowsAnyModel = false,
-    allowsAdmin = false,
-    graceMs = GRACE_MS,
-    hub: [hub] = [],
-    knobs = {},
-    batchFolder,
-    maxUploadBytes = MAX_UPLOAD_BYTES,
-    forwardTo: target,
-    localModels = [],
-    isHeadless = false,
-    log = () => undefined,
-  }: BridgeOptions) {
+  /** @throws An error with the code `INVALID_OPTION` or `UNKNOWN_OPTION`. */
+  constructor(options: BridgeOptions) {
+    const {
+      host,
+      url,
+      allowedOrigins = [],
+      allowsPriority = false,
+      allowsAnyModel = false,
+      allowsAdmin = false,
+      graceMs = GRACE_MS,
+      hub: [hub] = [],
+      knobs = {},
+      batchFolder,
+      maxUploadBytes = MAX_UPLOAD_BYTES,
+      forwardTo: target,
+      localModels = [],
+      isHeadless = false,
+      log = () => undefined,
+    } = optionsOf('new Bridge', OPTIONS, ['host', 'url'], options);
     this.headElements = [
       `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`,
       ...(hub === undefined ? [] : [`<meta name="${HUB_META}" content="${hub}" />`]),
@@ -214,6 +263,9 @@ export class Bridge {
 
   /** Answers a request for the bridge and refuses an invalid one. Requests for the page's files go to `next`. */
   handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
+    requireMethod('request', request, 'on', REQUEST, 'handle');
+    requireMethod('response', response, 'setHeader', "a ServerResponse of Node's", 'handle');
+    requireFunction('next', next, 'handle');
     const url = urlOf(request);
     const match = url && findRoute(this.#routes, request, url);
     if (url && !match && this.#isForPage(request)) next();
@@ -231,6 +283,9 @@ export class Bridge {
 
   /** Takes the worker's WebSocket; false if the request is for another path or has two Host headers. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    requireMethod('request', request, 'on', REQUEST, 'upgrade');
+    requireMethod('socket', socket, 'write', "a stream of Node's", 'upgrade');
+    requireMethod('head', head, 'subarray', 'a Buffer', 'upgrade');
     if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH || namesTwoHosts(request)) return false;
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
     else refuseConnection(socket, 403);
@@ -242,6 +297,8 @@ export class Bridge {
    * 503. Resolves when the last answer was sent, or its client took too long.
    */
   async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
+    isTimer('graceMs', graceMs);
+    requireClock('clock', clock);
     const retryAfterSeconds = Math.max(1, Math.ceil(graceMs / 1000));
     this.#refusal ??= stopping(retryAfterSeconds);
     for (const { response } of this.#exchanges) if (!response.headersSent) closeAfter(response);

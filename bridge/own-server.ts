@@ -39,9 +39,28 @@ export async function startOwnServer(
 ): Promise<OwnServer> {
   const { localModels, options } = await findLocalModels(commandLine);
   let url = '';
-  const bridge = new Bridge({ ...options, ...given, localModels, url: () => url });
+  const { host, port, entry, hub } = options;
+  const { allowedOrigins, allowsPriority, allowsAnyModel, allowsAdmin, knobs, maxUploadBytes, isHeadless } =
+    options;
+  const bridge = new Bridge({
+    host,
+    hub,
+    allowedOrigins,
+    allowsPriority,
+    allowsAnyModel,
+    allowsAdmin,
+    knobs,
+    maxUploadBytes,
+    isHeadless,
+    ...given,
+    localModels,
+    url: () => url,
+  });
   const server = await startServer({
-    ...options,
+    host,
+    port,
+    entry,
+    hub,
     root: options.root ?? BUILT_PAGE,
     // A page of one's own has its own.
     ...(options.root !== undefined && { policy: '' }),

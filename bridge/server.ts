@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Bridge } from './bridge.ts';
-import { BridgeError, codeOf } from './base/errors.ts';
+import { areOrigins, hasMethod, isHost, isText, optionsOf, valueThat } from './base/check-arguments.ts';
+import { BridgeError, codeOf, MAX_PORT } from './base/errors.ts';
+import { integerIn, type Validators } from '../src/batching/base/validate.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from '../src/protocol/openai/http-error.ts';
 import { ConnectionLimit } from './http/connection-limit.ts';
@@ -51,13 +53,26 @@ const LIMITS = {
 
 const MAX_CONNECTIONS = 1024;
 
+const OPTIONS: Validators<ServerOptions> = {
+  port: integerIn({ from: 0, to: MAX_PORT }),
+  host: isHost,
+  root: isText,
+  entry: isText,
+  runtime: isText,
+  hub: areOrigins,
+  policy: isText,
+  bridge: valueThat('a Bridge', (value) => hasMethod(value, 'handle')),
+  maxConnections: integerIn({ from: 1 }),
+};
+
 /**
  * Serves the built page with cross-origin isolation.
  *
  * @returns The server, once every address is bound.
- * @throws BridgeError `PAGE_NOT_BUILT`, `PORT_IN_USE` or `CANNOT_LISTEN`.
+ * @throws BridgeError `PAGE_NOT_BUILT`, `PORT_IN_USE` or `CANNOT_LISTEN`; an error with the code `INVALID_OPTION` or `UNKNOWN_OPTION`.
  */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
+export async function startServer(given: ServerOptions): Promise<RunningServer> {
+  const options = optionsOf('startServer', OPTIONS, ['host', 'port', 'root'], given);
   const { bridge, maxConnections = MAX_CONNECTIONS } = options;
   const serveFile = serveStaticFiles({
     ...options,
