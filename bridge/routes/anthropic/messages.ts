@@ -3,7 +3,7 @@ import { writeOrderedJson } from '../../../src/batching/base/ordered-json.ts';
 import { isRecord } from '../../../src/platform/is-record.ts';
 import type { ToolCall } from '../../../src/protocol/answers.ts';
 import type { ChatMessage, TextPart } from '../../../src/protocol/chat.ts';
-import { readContent, textOf } from '../../../src/protocol/openai/chat-messages.ts';
+import { readContent, readText, textOf } from '../../../src/protocol/openai/chat-messages.ts';
 import { HttpError } from '../../../src/protocol/openai/http-error.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -155,11 +155,6 @@ function partOf(at: string, block: Fields): TextPart {
       `\`${at}\` is of type \`${textOf(type)}\`: only text and tools are supported here.`,
     );
   return { type, text: readText(`${at}.text`, text) };
-}
-
-function readText(place: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw HttpError.expected(place, 'a text', textOf(value));
 }
 
 function callOf(at: string, { id, name, input = {} }: Fields): ToolCall {
