@@ -45,8 +45,8 @@ async function placeOfBar(
   text: string,
 ): Promise<{ readonly x: number; readonly y: number }> {
   const box = await timeline.boundingBox();
-  for (const share of [0.9, 0.7, 0.5, 0.3, 0.1]) {
-    const place = { x: (box?.width ?? 0) * share, y: 20 };
+  for (let twentieth = 19; twentieth > 0; twentieth -= 1) {
+    const place = { x: ((box?.width ?? 0) * twentieth) / 20, y: 20 };
     await timeline.hover({ position: place });
     if ((await readout.textContent())?.includes(text)) return place;
   }
