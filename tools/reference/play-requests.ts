@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../src/batching/base/clock.ts';
+import { systemClock } from '../../src/batching/base/clock.ts';
 import { Engine } from '../../src/batching/generation/engine.ts';
 import type { FinishedEvent, RequestEvent, StepEvent } from '../../src/batching/generation/events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
@@ -7,9 +7,6 @@ import type { RequestId } from '../../src/batching/base/ids.ts';
 import { createClientId, createRequestId } from '../../src/protocol/ids.ts';
 import type { LoadedModel } from '../../src/worker/runtime/loaded-model.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
-
-/** By it, a software adapter is as fast as a GPU: as many steps are in flight. */
-const gpuClock: Clock = { ...systemClock, now: () => systemClock.now() / 100 };
 
 export type Draft = Omit<GenerationRequest, 'id' | 'clientId'>;
 
@@ -60,7 +57,8 @@ export async function play(
   const ended = Promise.withResolvers<void>();
   const engine = new Engine({
     runner: Object.assign(new BackendRunner(backend), { isPipelined }),
-    clock: isPipelined ? gpuClock : systemClock,
+    // By it, a software adapter is as fast as a GPU: as many steps are in flight.
+    clock: isPipelined ? { ...systemClock, now: () => systemClock.now() / 100 } : systemClock,
     contextLength: config.contextLength,
     eosTokenIds: config.eosTokenIds,
     policy: { ...DEFAULT_POLICY, ...policy },
