@@ -284,6 +284,17 @@ describe('batch rule 3: the cut rule', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('gathers calls of one task, also where a call takes longer to come in than a batch waits', () => {
+    const { call, runs, clock } = createRig({ batchWaitTimeoutMs: 1 });
+    let nowMs = 0;
+    vi.spyOn(clock, 'now').mockImplementation(() => (nowMs += 5));
+    void call(1);
+    void call(2);
+    expect(runs).toHaveLength(0);
+    clock.advance(1);
+    expect(runs.map(({ items, context: { reason } }) => [items, reason])).toEqual([[[1, 2], 'timeout']]);
+  });
+
   it('moves a timeout to the next check, and starts a new grid of checks after a pause', () => {
     const { call, runs, clock } = createRig({
       batchWaitTimeoutMs: 30,

@@ -273,9 +273,9 @@ export class Batcher<Item, To> implements BatchControls, CallHolder {
     if (this.#isFlushed(oldest)) return 'flush';
     if (this.#isClosed) return 'close';
     if (nowMs < this.#timeoutMs(gathering, oldest)) return undefined;
-    if (oldest === arrival) return 'idle';
-    // The calls that were sent together with this one may be on their way, so the alarm cuts.
-    return arrival !== undefined && gathering.limits.waitTimeoutMs > 0 ? undefined : 'timeout';
+    // The calls that were sent together with this one may be on their way, so the alarm cuts, however long this one took to come.
+    if (arrival !== undefined && gathering.limits.waitTimeoutMs > 0) return undefined;
+    return oldest === arrival ? 'idle' : 'timeout';
   }
 
   #isFlushed(order: number): boolean {
